@@ -1,0 +1,145 @@
+// The thread pool, and the one loop that kernels use it through.
+//
+// Work is cut into chunks by the shape of the data alone. Threads take chunks in any order, so a kernel that writes
+// each chunk's result to the chunk's own place, and merges them in chunk order afterwards, gives the same bits for
+// any number of threads.
+#pragma once
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "run.h"
+
+namespace surefit {
+
+class Pool {
+ public:
+  // The process's pool. A forked child gets a fresh one: the parent's threads do not exist there, and its mutex
+  // may be held by one of them, so the old object is abandoned, never destroyed.
+  static Pool& shared() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] { current().store(nullptr); });
+    (void)registered;
+    Pool* pool = current().load(std::memory_order_acquire);
+    if (pool == nullptr) {
+      Pool* fresh = new Pool;
+      if (current().compare_exchange_strong(pool, fresh)) return *fresh;
+      delete fresh;
+    }
+    return *pool;
+  }
+
+  // Calls work(worker) on the calling thread as worker 0 and on up to threads - 1 others, and waits for all. When
+  // the pool is busy with another caller, the calling thread does everything itself: the sum of threads stays bounded.
+  void run(int threads, const std::function<void(int)>& work) {
+    std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
+    if (threads <= 1 || !turn.owns_lock()) {
+      work(0);
+      return;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      while (static_cast<int>(workers_.size()) < threads - 1) {
+        const int id = static_cast<int>(workers_.size()) + 1;
+        workers_.emplace_back([this, id, seen = round_] { serve(id, seen); });
+      }
+      work_ = &work;
+      wanted_ = threads - 1;
+      running_ = wanted_;
+      ++round_;
+    }
+    start_.notify_all();
+    work(0);
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, [this] { return running_ == 0; });
+    work_ = nullptr;
+  }
+
+  // How many threads the pool holds beside its callers.
+  int size() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<int>(workers_.size());
+  }
+
+ private:
+  static std::atomic<Pool*>& current() {
+    static std::atomic<Pool*> pool{nullptr};
+    return pool;
+  }
+
+  void serve(int id, unsigned long seen) {
+    for (;;) {
+      const std::function<void(int)>* work;
+      {
+        std::unique_lock<std::mutex> lock(mutex_);
+        start_.wait(lock, [&] { return round_ != seen; });
+        seen = round_;
+        if (id > wanted_) continue;
+        work = work_;
+      }
+      (*work)(id);
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (--running_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex turn_;  // held by the caller whose work the pool is doing
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::vector<std::thread> workers_;
+  const std::function<void(int)>* work_ = nullptr;
+  int wanted_ = 0;
+  int running_ = 0;
+  unsigned long round_ = 0;
+};
+
+// Calls body(chunk, worker) once for each chunk in [0, chunks), worker in [0, run.threads). The first exception stops
+// the loop and is rethrown here. The calling thread asks run.cancel between its chunks, at most every five
+// milliseconds, so a chunk should be some milliseconds of work at the most.
+template <class Body>
+void for_chunks(const Run& run, Index chunks, const Body& body) {
+  if (chunks <= 0) return;
+  std::atomic<Index> next{0};
+  std::atomic<bool> stop{false};
+  std::exception_ptr error;
+  std::mutex error_mutex;
+
+  auto work = [&](int worker) {
+    using Clock = std::chrono::steady_clock;
+    auto asked = Clock::now();
+    try {
+      for (;;) {
+        if (stop.load(std::memory_order_relaxed)) return;
+        const Index chunk = next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= chunks) return;
+        body(chunk, worker);
+        if (worker == 0 && run.cancel != nullptr && Clock::now() - asked > std::chrono::milliseconds(5)) {
+          if (run.cancel()) throw Cancelled{};
+          asked = Clock::now();
+        }
+      }
+    } catch (...) {
+      stop.store(true, std::memory_order_relaxed);
+      std::lock_guard<std::mutex> lock(error_mutex);
+      if (!error) error = std::current_exception();
+    }
+  };
+
+  const int threads = static_cast<int>(std::min<Index>(run.threads, chunks));
+  if (threads <= 1) {
+    work(0);
+  } else {
+    Pool::shared().run(threads, work);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace surefit

@@ -1,0 +1,1 @@
+"""surefit: machine learning that proves its fits."""
