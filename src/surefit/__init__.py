@@ -1,1 +1,77 @@
-"""surefit: machine learning that proves its fits."""
+"""surefit: machine learning that proves its fits.
+
+What a user needs is here, under one name each, and nothing is imported until it is asked for, so that
+``import surefit`` costs about as much as an empty module::
+
+    >>> import surefit
+    >>> surefit.config.__module__
+    'surefit.core.config'
+
+To add a public name: one line in ``_EXPORTS`` and one import for type checkers; a test keeps the two equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers and editors: the table below, said once more
+    from surefit.core.callbacks import Checkpoint as Checkpoint
+    from surefit.core.callbacks import EarlyStopping as EarlyStopping
+    from surefit.core.callbacks import Logger as Logger
+    from surefit.core.callbacks import ProgressBar as ProgressBar
+    from surefit.core.callbacks import TimeBudget as TimeBudget
+    from surefit.core.certificate import Certificate as Certificate
+    from surefit.core.config import config as config
+    from surefit.core.config import current_config as current_config
+    from surefit.core.diagnosis import Diagnosis as Diagnosis
+    from surefit.core.diagnosis import Finding as Finding
+    from surefit.core.trace import Trace as Trace
+    from surefit.io.verify import verify as verify
+    from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
+    from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+
+    __version__: str
+
+_EXPORTS = {
+    "Certificate": "core.certificate",
+    "Checkpoint": "core.callbacks",
+    "Diagnosis": "core.diagnosis",
+    "EarlyStopping": "core.callbacks",
+    "Finding": "core.diagnosis",
+    "Logger": "core.callbacks",
+    "MajorityClassifier": "models.baseline.majority",
+    "MeanRegressor": "models.baseline.mean",
+    "ProgressBar": "core.callbacks",
+    "TimeBudget": "core.callbacks",
+    "Trace": "core.trace",
+    "config": "core.config",
+    "current_config": "core.config",
+    "verify": "io.verify",
+}
+
+__all__ = [*_EXPORTS, "__version__"]
+
+
+if not TYPE_CHECKING:  # hidden from type checkers, so that they refuse a misspelt name
+
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: object = version("surefit")
+        elif name in _EXPORTS:
+            from importlib import import_module
+
+            value = getattr(import_module(f"surefit.{_EXPORTS[name]}"), name)
+        else:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, __all__, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "dir(surefit) lists what it has."
+            raise AttributeError(f"module 'surefit' has no attribute {name!r}: {hint}")
+        globals()[name] = value  # so that the next look-up does not come here
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
