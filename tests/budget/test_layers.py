@@ -1,0 +1,132 @@
+"""Imports only point up the list of layers, and one file a layer knows Dask.
+
+Every import counts, also those inside functions, those for type checkers and ``import_module("surefit...")``.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "surefit"
+LAYERS = [
+    "core",
+    "data",
+    "stats",
+    "engine",
+    "losses",
+    "penalties",
+    "kernels",
+    "distributions",
+    "solvers",
+    "metrics",
+    "resample",
+    "models",
+    "evaluate",
+    "plots",
+    "io",
+    "report",
+    "cli",
+    "lab",
+]
+# Methods that are a one-line import downwards, as `trace.plot()`: (file, module imported) -> reason.
+EXCEPTIONS = {
+    (
+        "core/callbacks/checkpoint.py",
+        "surefit.io.save",
+    ): "a checkpoint is a model file, written by the one writer",
+}
+# The package itself and `python -m surefit` stand above all layers.
+ABOVE = {"__init__.py", "__main__.py"}
+DASK = {"dask", "distributed"}
+DASK_FILES = {"engine/dask.py", "data/dask.py", "data/readers/dask.py"}
+
+FILES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+
+
+def imports(file: str, text: str) -> Iterator[str]:
+    """Yield the full name of every module that the text imports, relative ones resolved."""
+    package = ["surefit", *Path(file).parent.parts]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            # `from surefit import data` imports a layer, though the module named is the package.
+            yield from (f"{module}.{alias.name}" if module == "surefit" else module for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            argument = node.args[0] if node.args else None
+            if isinstance(argument, ast.JoinedStr) and argument.values:
+                argument = argument.values[0]
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield argument.value.rstrip(".")
+
+
+def trespasses(file: str, text: str) -> list[str]:
+    """Return the imports that point down the list, or at the package above it."""
+    if file in ABOVE:
+        return []
+    own = LAYERS.index(file.split("/")[0])
+    found = []
+    for module in imports(file, text):
+        parts = module.split(".")
+        if parts[0] != "surefit" or (file, module) in EXCEPTIONS:
+            continue
+        target = parts[1] if len(parts) > 1 else ""
+        if target not in LAYERS or LAYERS.index(target) > own:
+            found.append(module)
+    return found
+
+
+def test_every_folder_is_a_layer() -> None:
+    folders = {file.split("/")[0] for file in FILES} - ABOVE
+    assert folders <= set(LAYERS)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_imports_point_up(file: str) -> None:
+    below = trespasses(file, (SOURCE / file).read_text(encoding="utf-8"))
+    assert not below, f"{file} imports {below[0]}: move one of the two, a layer may use only those before it."
+
+
+def test_every_exception_is_still_needed() -> None:
+    used = {
+        (file, module)
+        for file in FILES
+        for module in imports(file, (SOURCE / file).read_text(encoding="utf-8"))
+    }
+    assert set(EXCEPTIONS) <= used
+
+
+def test_dask_is_imported_in_its_own_files_only() -> None:
+    importers = {
+        file
+        for file in FILES
+        for module in imports(file, (SOURCE / file).read_text(encoding="utf-8"))
+        if module.split(".")[0] in DASK
+    }
+    assert importers <= DASK_FILES
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from surefit.core.trace import Trace", []),
+        ("from surefit.stats import moments", []),
+        ("from surefit.engine import serial", ["surefit.engine"]),
+        ("def f():\n    import surefit.models.base", ["surefit.models.base"]),
+        ("if TYPE_CHECKING:\n    from surefit.solvers import newton", ["surefit.solvers"]),
+        ("from ..engine import serial", ["surefit.engine"]),
+        ("from .. import engine", ["surefit.engine"]),
+        ("from . import counts", []),
+        ("from surefit import engine, core", ["surefit.engine"]),
+        ("import surefit", ["surefit"]),
+        ("from surefit import config", ["surefit.config"]),
+        ("import_module('surefit.lab')", ["surefit.lab"]),
+        ("importlib.import_module(f'surefit.lab.{name}')", ["surefit.lab"]),
+    ],
+)
+def test_the_check_sees_every_kind_of_import(text: str, found: list[str]) -> None:
+    assert trespasses("stats/moments.py", text) == found
