@@ -61,15 +61,13 @@ class Collector:
     """A pytest plugin that reads the marks of the collected tests."""
 
     def __init__(self) -> None:
-        self.covers: dict[str, Cover] = defaultdict(Cover)
+        self.marks: list[tuple[str, pytest.Mark]] = []
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note each mark; the cases of a parametrised test count as one test."""
+        """Note each mark with its test; the cases of a parametrised test count as one."""
         for item in session.items:
-            for mark in item.iter_markers("covers"):
-                for covered in mark.args:
-                    self.covers[covered].names.add(mark.kwargs["by"])
-                    self.covers[covered].tests.add(item.nodeid.split("[")[0])
+            test = item.nodeid.split("[")[0]
+            self.marks += [(test, mark) for mark in item.iter_markers("covers")]
 
 
 def read_catalogue() -> Catalogue:
@@ -78,33 +76,34 @@ def read_catalogue() -> Catalogue:
     return Catalogue(**tomllib.loads(text))
 
 
-def collect() -> dict[str, Cover]:
-    """Return what the tests cover, by item."""
+def collect() -> list[tuple[str, pytest.Mark]]:
+    """Return every mark of the suite, with its test."""
     collector, output = Collector(), io.StringIO()
-    arguments = [
-        "--collect-only",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "--rootdir",
-        str(ROOT),
-        str(ROOT / "tests"),
-    ]
+    arguments = ["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(ROOT)]
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        code = pytest.main(arguments, plugins=[collector])
+        code = pytest.main([*arguments, str(ROOT / "tests")], plugins=[collector])
     if code not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
         raise CoverageError(
             f"{output.getvalue()}\nThe tests cannot be collected: mend what stands above first."
         )
-    for item, cover in collector.covers.items():
-        for name in cover.names:
-            if not resolves(name):
-                raise CoverageError(
-                    f"{item} is covered by {name!r}, which surefit does not have: correct the mark's by=."
-                )
-    return collector.covers
+    return collector.marks
+
+
+def read_marks(catalogue: Catalogue, marks: list[tuple[str, pytest.Mark]]) -> dict[str, Cover]:
+    """Return who covers each item, and refuse a mark that names what does not exist."""
+    covers: dict[str, Cover] = defaultdict(Cover)
+    for test, mark in marks:
+        name = mark.kwargs.get("by")
+        if not mark.args or not isinstance(name, str):
+            raise CoverageError(f'{test}: write who covers what: covers("cs443:4.1", by="LinearRegression").')
+        if not resolves(name):
+            raise CoverageError(f"{test}: surefit has no {name!r}: correct the mark's by=.")
+        for item in mark.args:
+            if item not in catalogue.items:
+                raise CoverageError(f"{test}: docs/coverage.toml has no item {item!r}: correct the mark.")
+            covers[item].names.add(name)
+            covers[item].tests.add(test)
+    return covers
 
 
 def resolves(name: str) -> bool:
@@ -189,7 +188,8 @@ def with_table(readme: str, block: str) -> str:
 
 def main(check: bool) -> None:
     """Write both documents, or say which of them is out of date."""
-    catalogue, covers = read_catalogue(), collect()
+    catalogue = read_catalogue()
+    covers = read_marks(catalogue, collect())
     coverage, readme = ROOT / "docs" / "coverage.md", ROOT / "README.md"
     put(coverage, page(catalogue, covers), check)
     put(readme, with_table(readme.read_text(encoding="utf-8"), table(catalogue, covers)), check)

@@ -73,25 +73,42 @@ def test_the_documents_are_up_to_date(root: Path) -> None:
     assert run.returncode == 0, run.stderr
 
 
+def test_marks_are_collected_without_running_a_test(pytester: pytest.Pytester, tool: ModuleType) -> None:
+    pytester.makeini("[pytest]\nmarkers = covers: items")
+    pytester.makepyfile(
+        test_it="""
+        import pytest
+        @pytest.mark.covers("c:1", by="config")
+        @pytest.mark.parametrize("case", [1, 2])
+        def test_both(case): raise RuntimeError
+        """
+    )
+    collector = tool.Collector()
+    pytester.inline_run("--collect-only", "-p", "no:xdist", plugins=[collector])
+    assert {(test, mark.args, mark.kwargs["by"]) for test, mark in collector.marks} == {
+        ("test_it.py::test_both", ("c:1",), "config")
+    }
+
+
+def test_marks_of_one_item_add_up(tool: ModuleType) -> None:
+    catalogue = tool.Catalogue({}, {}, {"c:1": "One", "c:2": "Two"})
+    covers = pytest.mark.covers
+    marks = [("a", covers("c:1", "c:2", by="config").mark), ("b", covers("c:1", by="current_config").mark)]
+    assert tool.read_marks(catalogue, marks) == {
+        "c:1": tool.Cover({"config", "current_config"}, {"a", "b"}),
+        "c:2": tool.Cover({"config"}, {"a"}),
+    }
+
+
 @pytest.mark.parametrize(
     ("mark", "message"),
     [
-        ('"cs443:99.9", by="Ridge"', "'cs443:99.9', no item"),
-        ('"cs443:4.1"', "does not say who covers what"),
-        ('by="Ridge"', "does not say who covers what"),
-        ('"cs443:4.1", by="Ridge"', None),
+        (pytest.mark.covers("cs443:99.9", by="config"), "no item 'cs443:99.9'"),
+        (pytest.mark.covers("cs443:4.1"), "who covers what"),
+        (pytest.mark.covers(by="config"), "who covers what"),
+        (pytest.mark.covers("cs443:4.1", by="NoSuchName"), "surefit has no 'NoSuchName'"),
     ],
 )
-def test_a_wrong_mark_stops_the_collection(
-    pytester: pytest.Pytester, root: Path, mark: str, message: str | None
-) -> None:
-    pytester.makeini("[pytest]\nmarkers = covers: items")
-    conftest = (root / "tests" / "conftest.py").read_text(encoding="utf-8")
-    pytester.makeconftest(conftest.replace("Path(__file__).parent.parent", f"Path({str(root)!r})"))
-    pytester.makepyfile(f"import pytest\n@pytest.mark.covers({mark})\ndef test_it(): pass\n")
-    result = pytester.runpytest_inprocess("--collect-only", "-p", "no:xdist")
-    if message is None:
-        assert result.ret == pytest.ExitCode.OK
-    else:
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines([f"*{message}*"])
+def test_a_wrong_mark_is_refused(tool: ModuleType, mark: pytest.MarkDecorator, message: str) -> None:
+    with pytest.raises(tool.CoverageError, match=f"^tests/x.py::test_it: .*{message}"):
+        tool.read_marks(tool.read_catalogue(), [("tests/x.py::test_it", mark.mark)])
