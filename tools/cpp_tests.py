@@ -9,10 +9,21 @@ ROOT = Path(__file__).parent.parent
 
 
 def main(sanitize: str, fast: bool) -> int:
-    """Configure, build and run every test program, under the sanitizers named; return the number that failed."""
+    """Configure, build and run every test program, under the sanitizers named; return the number that
+    failed.
+    """
     build = ROOT / "build" / f"tests-{sanitize.replace(',', '-') or 'plain'}"
     tool = Path(sys.executable).parent
-    configure = [tool / "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DSUREFIT_TESTS=ON"]
+    configure: list[str | Path] = [
+        tool / "cmake",
+        "-S",
+        ROOT,
+        "-B",
+        build,
+        "-G",
+        "Ninja",
+        "-DSUREFIT_TESTS=ON",
+    ]
     configure += [f"-DSUREFIT_SANITIZE={sanitize}", f"-DCMAKE_MAKE_PROGRAM={tool / 'ninja'}"]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([tool / "cmake", "--build", build, "--", "--quiet"], check=True)

@@ -1,4 +1,6 @@
-"""Print the requirement strings of named groups of pyproject.toml, for pip: ``requirements.py runtime build test``."""
+"""Print the requirement strings of named groups of pyproject.toml, for pip: ``requirements.py runtime build
+test``.
+"""
 
 import sys
 import tomllib

@@ -1,0 +1,15 @@
+"""The core: what every other folder stands on, and nothing that learns.
+
+- ``registry``: a class files itself under its kind and name by being defined; the first look-up scans the
+  kind's folder.
+- ``parameters``: a parameter is declared once, in the signature of ``__init__``; checks, flags and controls
+  read it there.
+- ``config``, ``threads``: settings that are not parameters.
+- ``certificate``, ``diagnosis``, ``trace``: what a fit says about itself. Rules that diagnose live in
+  ``rules/``, one a file.
+- ``callbacks``, ``progress``: what watches a fit, on scikit-learn's protocol.
+- ``native``: the compiled kernels and their numpy twins.
+- ``errors``: every error and warning.
+
+Nothing here imports scikit-learn or scipy when it is imported itself.
+"""

@@ -38,10 +38,14 @@ class Config:
 
     def __post_init__(self) -> None:
         if not isinstance(self.engine, str):
-            raise ParameterError(f"config: engine={self.engine!r} must be the name of an engine, such as 'auto' or 'serial'.")
+            raise ParameterError(
+                f"config: engine={self.engine!r} must be the name of an engine, such as 'auto' or 'serial'."
+            )
         threads = self.n_threads
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise ParameterError(f"config: n_threads={threads!r} must be None or a whole number of at least 1.")
+            raise ParameterError(
+                f"config: n_threads={threads!r} must be None or a whole number of at least 1."
+            )
         if self.progress not in get_args(Progress):
             raise ParameterError(f"config: progress={self.progress!r} must be one of 'auto', 'on' and 'off'.")
 

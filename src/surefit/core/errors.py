@@ -23,6 +23,10 @@ class RefusalError(SurefitError, ValueError):
     """What was asked for does not exist in theory or cannot be done exactly; the message gives the reason."""
 
 
+class FormatError(SurefitError, ValueError):
+    """A file is not a model file, or not one that can be opened safely."""
+
+
 class SurefitWarning(UserWarning):
     """Base of all warnings that surefit gives."""
 

@@ -52,4 +52,4 @@ def _dask_share() -> int | None:
         worker = worker_module.get_worker()
     except ValueError:
         return None
-    return max(1, _affinity() // max(1, worker.state.nthreads))
+    return max(1, _affinity() // max(1, int(worker.state.nthreads)))

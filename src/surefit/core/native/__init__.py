@@ -1,11 +1,11 @@
 """The compiled kernels as Python sees them: one file a kernel, its face and its numpy twin side by side.
 
-A face allocates the outputs and calls the compiled kernel, with the thread count of :func:`surefit.config`. The twin does the
-same in some twenty lines of numpy: the oracle of the kernel's test, and what runs where the extension is missing or
-``SUREFIT_NATIVE=off`` is set.
+A face allocates the outputs and calls the compiled kernel, with the thread count of :func:`surefit.config`.
+The twin does the same in some twenty lines of numpy: the oracle of the kernel's test, and what runs where
+the extension is missing or ``SUREFIT_NATIVE=off`` is set.
 
-To add a kernel: ``cpp/kernels/<kernel>.h`` (plain C++), ``cpp/bind/bind_<kernel>.cpp`` (its binding), ``cpp/tests/test_<kernel>.cpp``,
-and ``<kernel>.py`` here. Nothing else changes.
+To add a kernel: ``cpp/kernels/<kernel>.h`` (plain C++), ``cpp/bind/bind_<kernel>.cpp`` (its binding),
+``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` here. Nothing else changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from surefit.core.errors import NativeWarning
 
 @cache
 def compiled() -> ModuleType | None:
-    """Return the extension module that fits this CPU, with scipy's BLAS plugged in; None means: use the twins."""
+    """Return the extension module that fits this CPU, with scipy's BLAS plugged in; None means: use the
+    twins.
+    """
     if os.environ.get("SUREFIT_NATIVE", "").lower() in {"off", "0", "no"}:
         return None
     module = _import("v2")
@@ -48,7 +50,9 @@ def _import(variant: str) -> ModuleType | None:
 
 
 def _plug_blas(module: ModuleType) -> bool:
-    """Give the kernels scipy's BLAS; they keep their plain loops when its signature is not the expected one."""
+    """Give the kernels scipy's BLAS; they keep their plain loops when its signature is not the expected
+    one.
+    """
     from scipy.linalg import cython_blas
 
     routines = cython_blas.__pyx_capi__

@@ -1,0 +1,82 @@
+"""Certificates: how far a fit can be from the best answer, as a number that anyone can recompute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, Literal
+
+Claim = Literal[
+    "optimal",  # within a duality gap of the minimum
+    "stationary",  # the gradient, or the fixed-point residual, vanishes
+    "fixed point",  # no half-step of the algorithm changes the answer
+    "backward stable",  # the exact answer to data changed by a relative rounding error
+    "best splits",  # every stored split is the best of its node
+    "estimated",  # a loss on data not used to fit, with its standard error
+    "exact",  # a closed form, recomputed
+]
+
+_SENTENCES: Mapping[str, str] = {
+    "optimal": "No parameters can lower the objective by more than {value} ({measure}).",
+    "stationary": "The fit is stationary: its {measure} is {value}.",
+    "fixed point": "Another step of the algorithm changes the answer by {value} ({measure}).",
+    "backward stable": "The answer is exact for data that differ by a relative {value} ({measure}).",
+    "best splits": "No stored split can be improved by more than {value} ({measure}).",
+    "estimated": "On data not used to fit, the {measure} is {value}.",
+    "exact": "The answer is a closed form; recomputing it changes it by {value} ({measure}).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a fit claims, the number that backs it, and whether that number is small enough.
+
+    >>> Certificate(claim="exact", measure="relative error of the mean", value=0.0, tolerance=1e-12).holds
+    True
+    """
+
+    claim: Claim
+    measure: str  # what the value measures, in words
+    value: float
+    tolerance: float
+    parts: Mapping[str, float] = field(default_factory=dict)  # the numbers that the value was made of
+    witness: Mapping[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # arrays needed to recompute it, such as a dual point
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value))
+        object.__setattr__(self, "tolerance", float(self.tolerance))
+        object.__setattr__(self, "parts", dict(self.parts))
+        object.__setattr__(self, "witness", dict(self.witness))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value is a number no larger than the tolerance."""
+        return isfinite(self.value) and self.value <= self.tolerance
+
+    @property
+    def statement(self) -> str:
+        """One English sentence."""
+        sentence = _SENTENCES[self.claim].format(value=f"{self.value:.3g}", measure=self.measure)
+        verdict = "within" if self.holds else "NOT within"
+        return f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def view(self) -> Mapping[str, Any]:
+        """Return the certificate as plain numbers and words, for files and reports."""
+        return MappingProxyType(
+            {
+                "claim": self.claim,
+                "measure": self.measure,
+                "value": self.value,
+                "tolerance": self.tolerance,
+                "holds": self.holds,
+                "parts": dict(self.parts),
+                "statement": self.statement,
+            }
+        )

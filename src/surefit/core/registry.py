@@ -1,0 +1,100 @@
+"""The one registry: defining a class files it, and laws, menus and file loaders look it up by kind and name.
+
+A kind is declared by its base class, which names the folder where its members live::
+
+    class Loss(Registered, kind="loss", folder="surefit.losses"): ...
+
+Every subclass defined in that folder that gives itself a ``name`` is then a member; nothing else needs to
+be edited. A class without a ``name`` of its own is an abstract step in between. A kind declared with
+``named_by_class=True`` takes the class's own name, and its steps in between say ``abstract=True``. Classes
+defined outside surefit, in a notebook or a test, work as objects but are not listed; a package joins by an
+entry point in the group ``surefit`` that names the module to import.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from difflib import get_close_matches
+from importlib.metadata import entry_points
+from typing import Any, ClassVar
+
+from surefit.core.errors import RegistryError
+
+_folders: dict[str, str] = {}
+_members: dict[str, dict[str, type[Registered]]] = {}
+_scanned: set[str] = set()
+_roots: set[str] = {"surefit"}
+
+
+class Registered:
+    """Base of everything that is looked up by name."""
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    _named_by_class: ClassVar[bool]
+
+    def __init_subclass__(
+        cls,
+        kind: str | None = None,
+        folder: str | None = None,
+        named_by_class: bool = False,
+        abstract: bool = False,
+        **arguments: Any,
+    ) -> None:
+        super().__init_subclass__(**arguments)
+        if kind is not None:
+            cls.kind = kind
+            cls._named_by_class = named_by_class
+            _folders[kind] = folder or cls.__module__.rpartition(".")[0]
+            _members.setdefault(kind, {})
+        elif not abstract and cls.__module__.partition(".")[0] in _roots:
+            if cls._named_by_class:
+                _file(cls, cls.__name__)
+            elif "name" in cls.__dict__:
+                _file(cls, cls.name)
+
+
+def _file(cls: type[Registered], name: str) -> None:
+    members = _members[cls.kind]
+    holder = members.get(name)
+    if holder is not None and (holder.__module__, holder.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise RegistryError(
+            f"the {cls.kind} name {name!r} of {cls.__module__}.{cls.__qualname__} is taken by "
+            f"{holder.__module__}.{holder.__qualname__}: choose another name."
+        )
+    members[name] = cls
+
+
+def _scan(kind: str) -> dict[str, type[Registered]]:
+    """Import every module of the kind's folder, and the plug-ins, on the first look-up."""
+    if kind not in _scanned:
+        if kind not in _folders:
+            raise RegistryError(f"there is no kind {kind!r}; the kinds are {', '.join(sorted(_folders))}.")
+        _scanned.add(kind)
+        folder = importlib.import_module(_folders[kind])
+        for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+            importlib.import_module(module.name)
+        if "plug-ins" not in _scanned:
+            _scanned.add("plug-ins")
+            for plugin in entry_points(group="surefit"):
+                _roots.add(plugin.module.partition(".")[0])
+                plugin.load()
+    return _members[kind]
+
+
+def members(kind: str) -> dict[str, type[Registered]]:
+    """Return all members of a kind by name, in alphabetical order."""
+    return dict(sorted(_scan(kind).items()))
+
+
+def lookup(kind: str, name: str) -> type[Registered]:
+    """Return one member; an unknown name is an error that offers the nearest one."""
+    found = _scan(kind)
+    if name in found:
+        return found[name]
+    near = get_close_matches(name, found, n=1)
+    hint = (
+        f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(sorted(found)) or 'none yet'}."
+    )
+    raise RegistryError(f"there is no {kind} named {name!r}: {hint}")

@@ -1,0 +1,11 @@
+"""The rules of diagnosis, one a file.
+
+A rule names the ``needs`` it has of the evidence, yields :class:`~surefit.core.diagnosis.Finding` values,
+and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
+
+- ``column_names``: names of the columns, or None; ``column_moments``: weighted mean, scatter, minimum and
+  maximum of each;
+- ``target_moments``: the same for the target; ``rows``: how many rows; ``class_weights``: the class labels
+  and the weight of each;
+- ``trace`` and ``certificate`` of the fit.
+"""

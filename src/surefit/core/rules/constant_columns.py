@@ -1,0 +1,46 @@
+"""A column with one value carries no information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
+from surefit.core.native.moments import ColumnMoments, column_moments
+
+
+class ConstantColumns(Rule):
+    """Columns whose smallest and largest value are the same."""
+
+    name = "constant-columns"
+    needs = ("column_moments", "rows")
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Name the constant columns, if there is more than one row."""
+        moments: ColumnMoments = evidence["column_moments"]
+        if evidence["rows"] < 2:
+            return
+        (constant,) = np.nonzero(moments.minimum == moments.maximum)
+        if len(constant) == 0:
+            return
+        columns = named(evidence.get("column_names"), constant)
+        has = "columns have" if len(columns) > 1 else "column has"
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"{len(columns)} {has} one value only: {listed(columns)}.",
+            remedy="Drop what cannot tell rows apart.",
+            columns=columns,
+            evidence={"columns": float(len(columns))},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """One of two columns is constant."""
+        return {"column_moments": column_moments(np.array([[1.0, 5.0], [2.0, 5.0]])), "rows": 2}
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """Both columns vary, one of them very little."""
+        return {"column_moments": column_moments(np.array([[1.0, 5.0], [2.0, 5.0 + 1e-12]])), "rows": 2}

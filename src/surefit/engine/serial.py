@@ -1,0 +1,26 @@
+"""One batch after the other, in the calling thread; kernels may still use several threads inside a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import add
+from typing import Any
+
+from surefit.data.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine, S
+
+
+class Serial(Engine):
+    """The plain loop."""
+
+    name = "serial"
+
+    def accumulate(self, of: Callable[[Batch], S], source: Source) -> S:
+        """Add from left to right."""
+        return reduce(add, map(of, source))
+
+    def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
+        """Apply in order."""
+        return map(f, source)

@@ -1,0 +1,178 @@
+"""How a value becomes JSON and arrays, and back.
+
+Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
+array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks by its name,
+a tuple by its list, a statistic by its registered name and fields. Nothing else can be written, so nothing
+else can be read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import FormatError, RegistryError
+from surefit.core.registry import lookup
+from surefit.data.schema import Schema
+from surefit.stats.base import Joint, Statistic
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+MAX_DEPTH = 20
+
+_PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "joint": Joint}
+
+
+def encode(value: Any, arrays: Arrays, where: str) -> Any:
+    """Turn a value into JSON, putting arrays aside; ``where`` names it in the error for what cannot be
+    written.
+    """
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number if math.isfinite(number) else {"$float": repr(number)}
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, arrays, where)
+    if isinstance(value, tuple):
+        return {"$tuple": [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]}
+    if isinstance(value, list):
+        return [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, Mapping) and all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: encode(item, arrays, f"{where}.{key}") for key, item in value.items()}
+    for tag, cls in _PLAIN.items():
+        if type(value) is cls:
+            return {f"${tag}": _encode_fields(value, arrays, where)}
+    if isinstance(value, Statistic):
+        return {"$statistic": type(value).name, "fields": _encode_fields(value, arrays, where)}
+    raise FormatError(
+        f"{where} is a {type(value).__name__}, which a model file cannot hold: "
+        "files carry data only, never code. Replace it by a named option or a plain value before saving."
+    )
+
+
+def _encode_fields(value: Any, arrays: Arrays, where: str) -> dict[str, Any]:
+    return {
+        entry.name: encode(getattr(value, entry.name), arrays, f"{where}.{entry.name}")
+        for entry in fields(value)
+    }
+
+
+def _encode_array(value: np.ndarray[Any, Any], arrays: Arrays, where: str) -> Any:
+    if value.dtype.kind in "biuf":
+        name = f"a{len(arrays)}"
+        # safetensors writes the buffer as it lies in memory, so a strided view would be silently scrambled.
+        arrays[name] = np.ascontiguousarray(value)
+        return {"$array": name, "shape": list(value.shape)}
+    if value.dtype.kind in "OU" and all(isinstance(item, str) for item in value.flat):
+        encoded = [item.encode() for item in value.flat]
+        name = f"a{len(arrays)}"
+        arrays[name] = np.frombuffer(b"".join(encoded) or b"\0", dtype=np.uint8)
+        offsets = f"a{len(arrays)}"
+        arrays[offsets] = np.concatenate([[0], np.cumsum([len(item) for item in encoded])]).astype(np.int64)
+        kind = "object" if value.dtype.kind == "O" else "str"
+        return {"$strings": name, "offsets": offsets, "shape": list(value.shape), "kind": kind}
+    if value.dtype.kind == "O" and value.ndim == 1:
+        return {"$objects": [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]}
+    raise FormatError(f"{where} is an array of {value.dtype}, which a model file cannot hold.")
+
+
+def decode(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]], depth: int = 0) -> Any:
+    """Turn JSON back into the value; anything unexpected is a FormatError."""
+    if depth > MAX_DEPTH:
+        raise FormatError("the file's header is nested too deeply.")
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [decode(item, arrays, depth + 1) for item in value]
+    tags = [key for key in value if key.startswith("$")]
+    if not tags:
+        return {key: decode(item, arrays, depth + 1) for key, item in value.items()}
+    tag, content = tags[0], value[tags[0]]
+    if tag == "$float" and content in ("nan", "inf", "-inf"):
+        return float(content)
+    if tag == "$tuple":
+        return tuple(decode(item, arrays, depth + 1) for item in _expect(content, list))
+    if tag == "$array":
+        return _array(arrays, content).reshape(_shape(value))
+    if tag == "$strings":
+        return _decode_strings(value, arrays)
+    if tag == "$objects":
+        items = _expect(content, list)
+        array = np.empty(len(items), dtype=object)
+        array[:] = [decode(item, arrays, depth + 1) for item in items]
+        return array
+    if tag == "$statistic":
+        try:
+            cls = lookup("statistic", _expect(content, str))
+        except RegistryError as error:
+            raise FormatError(f"the file holds an unknown statistic: {error}") from None
+        return _build(cls, decode(_expect(value.get("fields"), dict), arrays, depth + 1))
+    if tag[1:] in _PLAIN:
+        return _build(_PLAIN[tag[1:]], decode(_expect(content, dict), arrays, depth + 1))
+    raise FormatError(
+        f"the file holds a value of an unknown form, {tag!r}: it may come from a newer version of surefit."
+    )
+
+
+def _expect(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise FormatError(
+            f"the file's header holds a {type(value).__name__} where a {kind.__name__} belongs."
+        )
+    return value
+
+
+def _shape(value: Mapping[str, Any]) -> tuple[int, ...]:
+    shape = _expect(value.get("shape"), list)
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise FormatError("the file's header holds a shape that is not a list of sizes.")
+    return tuple(shape)
+
+
+def _array(arrays: Mapping[str, np.ndarray[Any, Any]], name: Any) -> np.ndarray[Any, Any]:
+    if not isinstance(name, str) or name not in arrays:
+        raise FormatError(f"the file's header names an array {name!r} that is not in the file.")
+    return arrays[name]
+
+
+def _decode_strings(
+    value: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
+) -> np.ndarray[Any, Any]:
+    blob = _array(arrays, value["$strings"])
+    offsets = _array(arrays, value.get("offsets"))
+    shape = _shape(value)
+    fits = blob.dtype == np.uint8 and blob.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
+    if (
+        not fits
+        or len(offsets) != math.prod(shape) + 1
+        or offsets[0] != 0
+        or offsets[-1] > len(blob)
+        or (np.diff(offsets) < 0).any()
+    ):
+        raise FormatError("the file's strings are damaged.")
+    raw = blob.tobytes()
+    try:
+        items = [raw[a:b].decode() for a, b in pairwise(offsets)]
+    except UnicodeDecodeError:
+        raise FormatError("the file's strings are not valid UTF-8.") from None
+    return np.array(items, dtype=object if value.get("kind") == "object" else str).reshape(shape)
+
+
+def _build(cls: Any, content: Mapping[str, Any]) -> Any:
+    names = {entry.name for entry in fields(cls)}
+    if set(content) != names:
+        raise FormatError(f"the file's {cls.__name__} has the fields {sorted(content)}, not {sorted(names)}.")
+    try:
+        return cls(**content)
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"the file's {cls.__name__} is damaged: {error}") from None

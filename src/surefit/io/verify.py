@@ -1,0 +1,39 @@
+"""Recompute a model's certificate from its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError
+from surefit.data.door import admit
+from surefit.engine.base import choose_engine
+from surefit.io.load import load
+from surefit.models.base import Estimator
+
+
+def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+    """Recompute the certificate of a fitted model, or of a model file, from the data that it was fitted to.
+
+    The path is independent of the fit and calls no solver. ``verify(...).holds`` is False when the model, a
+    label or a weight was changed.
+
+    >>> import surefit
+    >>> X, y = [[0], [1], [2]], [1.0, 2.0, 6.0]
+    >>> model = surefit.MeanRegressor().fit(X, y)
+    >>> surefit.verify(model, X, y).holds
+    True
+    >>> surefit.verify(model, X, [1.0, 2.0, 7.0]).holds
+    False
+    """
+    if isinstance(model, str | Path):
+        model = load(model)
+    if not isinstance(model, Estimator):
+        raise DataError(
+            f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."
+        )
+    classes = getattr(model, "classes_", None)
+    model._rows(X)
+    source = admit(model, model.accepts, X, y, sample_weight, reset=False, classes=classes)
+    return model._certify(source, choose_engine(source))

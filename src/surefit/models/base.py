@@ -1,0 +1,163 @@
+"""The face of every estimator: scikit-learn's contract around one method, ``_learn``."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.diagnosis import Diagnosis, diagnose
+from surefit.core.errors import CertificateWarning
+from surefit.core.parameters import validate
+from surefit.core.registry import Registered
+from surefit.core.trace import Trace
+from surefit.data.door import Accepts, admit, admit_rows
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine, choose_engine
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a fit ends in: parameters (a frozen dataclass), certificate, and evidence for the diagnosis."""
+
+    parameters: Any
+    certificate: Certificate
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Estimator(
+    CallbackSupportMixin,
+    Registered,
+    BaseEstimator,
+    kind="estimator",
+    folder="surefit.models",
+    named_by_class=True,
+):
+    """Base of all estimators.
+
+    After ``fit``: one attribute for each field of ``learns``, with a trailing underscore, and
+    ``certificate_``, ``diagnosis_``, ``trace_``. A fit that fails leaves the estimator as it was.
+    """
+
+    accepts: ClassVar[Accepts] = Accepts()
+    learns: ClassVar[type]
+
+    certificate_: Certificate
+    diagnosis_: Diagnosis
+    trace_: Trace
+    n_features_in_: int
+
+    @abstractmethod
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        """Learn from a source; what a family writes."""
+
+    @abstractmethod
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Recompute the certificate of the fitted parameters from data, by a path that calls no solver."""
+
+    def _iteration_limit(self) -> int:
+        """How many outer iterations ``_learn`` may record; 0 for a closed form."""
+        return 0
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        X: rows by columns: array, sparse matrix or data frame. y: the target, one entry a row.
+        sample_weight: how often each row counts.
+        """
+        return self._atomically(lambda: self._fit(X, y, sample_weight))
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        validate(self)
+        source = admit(self, self.accepts, X, y, sample_weight)
+        watch = _CallbackWatch(self, X, y, sample_weight)
+        self.trace_ = Trace(watcher=watch)
+        try:
+            self._adopt(self._learn(source, choose_engine(source), self.trace_), source.schema)
+        finally:
+            self.trace_.close()
+        watch.finish()
+
+    def _atomically(self, step: Callable[[], None]) -> Self:
+        """Run a step that changes the fitted state; if it fails, nothing has changed."""
+        before = dict(self.__dict__)
+        try:
+            step()
+        except BaseException:
+            # What belongs to the running callbacks is theirs to take down.
+            kept = {
+                name: value
+                for name, value in self.__dict__.items()
+                if name.startswith(("_skl_", "_callback_"))
+            }
+            self.__dict__ = {**before, **kept}
+            raise
+        return self
+
+    def _adopt(self, learned: Learned, schema: Schema) -> None:
+        """Take over what was learnt, diagnose it, and warn when its certificate does not hold."""
+        self.__dict__.update(self._attributes(learned.parameters))
+        self.certificate_ = learned.certificate
+        evidence = {"column_names": schema.names, "trace": self.trace_, "certificate": learned.certificate}
+        self.diagnosis_ = diagnose({**evidence, **learned.evidence})
+        if not learned.certificate.holds:
+            found = [str(finding) for finding in self.diagnosis_ if finding.severity != "note"]
+            message = " ".join([f"{type(self).__name__}: {learned.certificate.statement}", *found])
+            warnings.warn(message, CertificateWarning, stacklevel=5)
+
+    @staticmethod
+    def _attributes(parameters: Any) -> dict[str, Any]:
+        return {f"{entry.name}_": getattr(parameters, entry.name) for entry in fields(parameters)}
+
+    def _rows(self, X: Any) -> Any:
+        """Check rows to predict for; what every predicting method begins with."""
+        if "certificate_" not in self.__dict__:
+            check_is_fitted(self)
+        return admit_rows(self, self.accepts, X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "certificate_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accepts.sparse
+        tags.target_tags.required = self.accepts.target != "none"
+        tags.target_tags.multi_output = self.accepts.several_targets
+        tags.target_tags.single_output = True
+        return tags
+
+
+class _CallbackWatch:
+    """Tell scikit-learn's callbacks of each iteration of a trace: one task for the fit, one below it for
+    each iteration.
+    """
+
+    def __init__(self, estimator: Estimator, X: Any, y: Any, weight: Any) -> None:
+        self._estimator = estimator
+        self._data = {"X": X, "y": y, "metadata": None if weight is None else {"sample_weight": weight}}
+        self._root = estimator._init_callback_context(max_subtasks=estimator._iteration_limit())
+        self._root.call_on_fit_task_begin(estimator=estimator, **self._data)
+
+    def begin(self, iteration: int) -> None:
+        self._task = self._root.subcontext(task_name="iteration")
+        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end(self, trace: Trace, parameters: Callable[[], Any] | None) -> bool:
+        def attributes() -> dict[str, Any] | None:
+            return None if parameters is None else self._estimator._attributes(parameters())
+
+        data = {**self._data, "reconstruction_attributes": attributes}
+        return bool(self._task.call_on_fit_task_end(estimator=self._estimator, **data))
+
+    def finish(self) -> None:
+        data = {**self._data, "reconstruction_attributes": dict}
+        self._root.call_on_fit_task_end(estimator=self._estimator, **data)

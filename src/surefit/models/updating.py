@@ -1,0 +1,121 @@
+"""Estimators whose fit is one statistic: they can take more rows later, and two fitted ones can be joined,
+exactly.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import RefusalError
+from surefit.core.parameters import validate
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.door import admit
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine, choose_engine
+from surefit.models.base import Estimator, Learned
+from surefit.stats.base import Statistic
+
+
+class OneStatistic(Estimator, abstract=True):
+    """A fit in one pass: ``_learn`` accumulates ``_of()`` and hands the sum to ``_finish``."""
+
+    statistic_: Statistic
+
+    @abstractmethod
+    def _of(self, schema: Schema) -> Callable[[Batch], Statistic]:
+        """Return the function from a batch to the statistic."""
+
+    @abstractmethod
+    def _finish(self, statistic: Any, schema: Schema) -> Learned:
+        """Turn the sum into parameters and certificate."""
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        self.statistic_ = engine.accumulate(self._of(source.schema), source)
+        self._schema = source.schema
+        return self._finish(self.statistic_, source.schema)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows: the result is that of one ``fit`` on all rows seen so far."""
+        return self._add(X, y, sample_weight)
+
+    def _add(self, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
+        def step() -> None:
+            validate(self)
+            first = not self.__sklearn_is_fitted__()
+            known = classes if first else self._known_classes(classes)
+            source = admit(self, self.accepts, X, y, weight, reset=first, classes=known)
+            schema = source.schema if first else self._schema
+            statistic = choose_engine(source).accumulate(self._of(schema), source)
+            self.statistic_ = statistic if first else self.statistic_ + statistic
+            self._schema = schema
+            self.trace_ = Trace()
+            self._adopt(self._finish(self.statistic_, schema), schema)
+
+        return self._atomically(step)
+
+    def _known_classes(self, classes: Any) -> Any:
+        known = self._schema.classes
+        if (
+            classes is not None
+            and known is not None
+            and not np.array_equal(np.unique(np.asarray(classes)), known)
+        ):
+            raise RefusalError(
+                f"{type(self).__name__}.partial_fit was first called with classes {known.tolist()}; "
+                "later calls must give the same, or none."
+            )
+        return known
+
+    def merge(self, other: Self) -> Self:
+        """Take in all the rows that another fitted estimator of the same class has seen; the other one
+        stays as it is.
+        """
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise RefusalError(
+                f"a {type(self).__name__} can only merge with another, not with a {type(other).__name__}."
+            )
+        check_is_fitted(other)
+        mine, theirs = self._schema, other._schema
+        if (mine.columns, mine.names) != (theirs.columns, theirs.names):
+            raise RefusalError(
+                f"the two models saw different columns: {mine.names or mine.columns} "
+                f"and {theirs.names or theirs.columns}."
+            )
+        if mine.targets != theirs.targets or not _equal_classes(mine, theirs):
+            raise RefusalError(
+                "the two models saw different targets; fit both with the same classes and number of outputs."
+            )
+
+        def step() -> None:
+            self.statistic_ = self.statistic_ + other.statistic_
+            self._adopt(self._finish(self.statistic_, mine), mine)
+
+        return self._atomically(step)
+
+
+def _equal_classes(one: Schema, two: Schema) -> bool:
+    if one.classes is None or two.classes is None:
+        return one.classes is two.classes
+    return np.array_equal(one.classes, two.classes)
+
+
+class OneStatisticClassifier(ClassifierMixin, OneStatistic, abstract=True):
+    """The same for classifiers, whose first ``partial_fit`` must know all classes."""
+
+    classes_: NDArray[Any]
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Take in more rows; the first call names all ``classes``, or those in its y are all there will
+        ever be.
+        """
+        return self._add(X, y, sample_weight, classes)
