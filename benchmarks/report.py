@@ -81,7 +81,7 @@ def _cells(row: Row) -> list[str]:
     return [
         name + ("" if row.equal else " †"),
         seconds(row.seconds) + ("ᶜ" if row.cold_only else ""),
-        f"{seconds(row.low)} – {seconds(row.high)}",
+        "one call" if row.calls == 1 else f"{seconds(row.low)} – {seconds(row.high)}",
         seconds(row.cold),
         seconds(row.imported),
         size(row.memory),

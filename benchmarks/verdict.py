@@ -22,6 +22,7 @@ class Row:
     ours: bool
     missing: str | None = None
     failed: str | None = None
+    calls: int = 0
     seconds: float | None = None
     low: float | None = None
     high: float | None = None
@@ -57,6 +58,7 @@ def _row(measured: Measurement, quality: Quality) -> Row:
     unknown = any(math.isnan(figure) for figure in measured.quality)
     return replace(
         row,
+        calls=len(times),
         seconds=median(times),
         low=low,
         high=high,

@@ -81,6 +81,7 @@ def test_each_contender_is_timed_in_turns(toy: SimpleNamespace) -> None:
         assert len(samples["cold"]) == len(samples["imports"]) == len(samples["quality"]) == 2
         assert len(samples["warm"]) >= 2
         row = toy.rows[name]
+        assert row["calls"] == len(samples["warm"])
         assert 0 < row["low"] <= row["seconds"] <= row["high"]
 
 
