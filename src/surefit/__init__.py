@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.core.diagnosis import Diagnosis as Diagnosis
     from surefit.core.diagnosis import Finding as Finding
     from surefit.core.trace import Trace as Trace
+    from surefit.io.load import inspect as inspect
+    from surefit.io.load import load as load
+    from surefit.io.save import save as save
     from surefit.io.verify import verify as verify
     from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
     from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
@@ -46,6 +49,9 @@ _EXPORTS = {
     "Trace": "core.trace",
     "config": "core.config",
     "current_config": "core.config",
+    "inspect": "io.load",
+    "load": "io.load",
+    "save": "io.save",
     "verify": "io.verify",
 }
 

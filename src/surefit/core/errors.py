@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class SurefitError(Exception):
     """Base of all errors that surefit raises on purpose."""
@@ -37,3 +40,13 @@ class CertificateWarning(SurefitWarning):
 
 class NativeWarning(SurefitWarning):
     """The compiled kernels are missing, so the numpy twins are used."""
+
+
+def warn(message: str, category: type[SurefitWarning]) -> None:
+    """Warn at the line of the user's own code that led here, not at one of ours or of scikit-learn's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("surefit.", "sklearn.")
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

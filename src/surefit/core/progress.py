@@ -31,9 +31,9 @@ class Board:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-        self._rich = Progress(
-            *columns, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True
-        )
+        forced = True if current_config().progress == "on" else None
+        console = Console(stderr=True, force_terminal=forced)
+        self._rich = Progress(*columns, TextColumn("{task.fields[note]}"), console=console, transient=True)
         self._bars: dict[Any, Any] = {}
         self._lock = threading.Lock()
         self._closed = False

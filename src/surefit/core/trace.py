@@ -32,7 +32,7 @@ class Event:
     step: float | None = None
     passes: int | None = None  # passes over the data so far
     values: Mapping[str, float] = field(default_factory=dict)  # whatever else the solver measures
-    parameters: Any = None  # only when the trace keeps them
+    learned: Any = None  # parameters and certificate of this moment, when the trace keeps them
 
 
 class Watcher(Protocol):
@@ -41,7 +41,7 @@ class Watcher(Protocol):
     def begin(self, iteration: int) -> None:
         """An iteration starts."""
 
-    def end(self, trace: Trace, parameters: Callable[[], Any] | None) -> bool:
+    def end(self, trace: Trace, learned: Callable[[], Any] | None) -> bool:
         """An iteration was recorded; true asks the fit to stop after it."""
 
 
@@ -55,9 +55,9 @@ class Trace:
     Trace(3 iterations, objective 1 -> 0.333)
     """
 
-    def __init__(self, *, keep_parameters: bool = False, watcher: Watcher | None = None) -> None:
+    def __init__(self, *, keep_learned: bool = False, watcher: Watcher | None = None) -> None:
         self._events: list[Event] = []
-        self._keep_parameters = keep_parameters
+        self._keep_learned = keep_learned
         self._watcher = watcher
         self._start = time.perf_counter()
         self.asked_to_stop = False
@@ -88,16 +88,17 @@ class Trace:
         gap: float | None = None,
         step: float | None = None,
         passes: int | None = None,
-        parameters: Callable[[], Any] | None = None,
+        learned: Callable[[], Any] | None = None,
         **values: float,
     ) -> None:
-        """Close the current iteration; ``parameters`` makes the fitted parameters of this moment when
-        somebody wants them.
+        """Close the current iteration.
+
+        ``learned`` makes parameters and certificate of this moment, when a callback or the trace wants them.
         """
-        kept = parameters() if self._keep_parameters and parameters is not None else None
+        kept = learned() if self._keep_learned and learned is not None else None
         seconds = time.perf_counter() - self._start
         self._events.append(Event(len(self._events), seconds, objective, gap, step, passes, values, kept))
-        if self._watcher is not None and self._watcher.end(self, parameters):
+        if self._watcher is not None and self._watcher.end(self, learned):
             self.asked_to_stop = True
 
     def close(self) -> None:

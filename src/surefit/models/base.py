@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis, diagnose
-from surefit.core.errors import CertificateWarning
+from surefit.core.errors import CertificateWarning, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
@@ -105,18 +104,20 @@ class Estimator(
 
     def _adopt(self, learned: Learned, schema: Schema) -> None:
         """Take over what was learnt, diagnose it, and warn when its certificate does not hold."""
-        self.__dict__.update(self._attributes(learned.parameters))
-        self.certificate_ = learned.certificate
+        self.__dict__.update(self._attributes(learned))
         evidence = {"column_names": schema.names, "trace": self.trace_, "certificate": learned.certificate}
         self.diagnosis_ = diagnose({**evidence, **learned.evidence})
         if not learned.certificate.holds:
             found = [str(finding) for finding in self.diagnosis_ if finding.severity != "note"]
             message = " ".join([f"{type(self).__name__}: {learned.certificate.statement}", *found])
-            warnings.warn(message, CertificateWarning, stacklevel=5)
+            warn(message, CertificateWarning)
 
     @staticmethod
-    def _attributes(parameters: Any) -> dict[str, Any]:
-        return {f"{entry.name}_": getattr(parameters, entry.name) for entry in fields(parameters)}
+    def _attributes(learned: Learned) -> dict[str, Any]:
+        found = {
+            f"{entry.name}_": getattr(learned.parameters, entry.name) for entry in fields(learned.parameters)
+        }
+        return {**found, "certificate_": learned.certificate}
 
     def _rows(self, X: Any) -> Any:
         """Check rows to predict for; what every predicting method begins with."""
@@ -151,9 +152,9 @@ class _CallbackWatch:
         self._task = self._root.subcontext(task_name="iteration")
         self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
-    def end(self, trace: Trace, parameters: Callable[[], Any] | None) -> bool:
+    def end(self, trace: Trace, learned: Callable[[], Any] | None) -> bool:
         def attributes() -> dict[str, Any] | None:
-            return None if parameters is None else self._estimator._attributes(parameters())
+            return None if learned is None else self._estimator._attributes(learned())
 
         data = {**self._data, "reconstruction_attributes": attributes}
         return bool(self._task.call_on_fit_task_end(estimator=self._estimator, **data))

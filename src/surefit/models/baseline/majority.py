@@ -41,8 +41,8 @@ class MajorityClassifier(OneStatisticClassifier):
 
     >>> from surefit import MajorityClassifier
     >>> model = MajorityClassifier().fit([[0], [1], [2]], ["rain", "sun", "sun"])
-    >>> model.predict([[5]])
-    array(['sun'], dtype='<U4')
+    >>> model.predict([[5]]).tolist()
+    ['sun']
     >>> model.predict_proba([[5]]).round(3)
     array([[0.333, 0.667]])
     """
@@ -90,7 +90,7 @@ class MajorityClassifier(OneStatisticClassifier):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the heaviest class for each row."""
         rows = self._rows(X).shape[0]
-        return np.full(rows, self.classes_[np.argmax(self.class_prior_)])
+        return self.classes_[np.full(rows, np.argmax(self.class_prior_))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the shares of the classes, in the order of ``classes_``, for each row."""

@@ -1,0 +1,51 @@
+"""What the laws of estimators share: the classes to test, an instance of each, and data that suit it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from surefit.core.registry import members
+from surefit.models.base import Estimator
+
+CLASSES: dict[str, type[Estimator]] = dict(members("estimator"))  # type: ignore[arg-type]
+
+each_estimator = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES.keys())
+
+
+def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    """X and y of the kind that the class accepts; y follows from X with some noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    signal = X @ rng.normal(size=columns) + 0.3 * rng.normal(size=rows)
+    if cls.accepts.target == "none":
+        return X, None
+    if cls.accepts.target == "class":
+        return X, np.array(["high", "low", "middle"])[np.digitize(signal, [-1.0, 1.0])]
+    return X, signal
+
+
+def outputs(model: Any, X: Any) -> dict[str, Any]:
+    """Everything that a fitted model answers for some rows."""
+    names = ["predict", "predict_proba", "decision_function", "transform", "score_samples"]
+    return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+
+
+def assert_same_bits(one: dict[str, Any], two: dict[str, Any]) -> None:
+    assert one.keys() == two.keys()
+    assert one
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name], err_msg=name)
+
+
+def assert_close(one: dict[str, Any], two: dict[str, Any], rtol: float = 1e-9) -> None:
+    assert one.keys() == two.keys()
+    assert one
+    for name in one:
+        if np.asarray(one[name]).dtype.kind in "fc":
+            scale = np.max(np.abs(one[name]), initial=0.0)
+            np.testing.assert_allclose(one[name], two[name], rtol=rtol, atol=rtol * scale, err_msg=name)
+        else:
+            np.testing.assert_array_equal(one[name], two[name], err_msg=name)
