@@ -51,6 +51,8 @@ def main() -> int:
     unknown = [name for name in asked.tasks if name not in found]
     if unknown:
         parser.error(f"there is no task {unknown[0]!r}: the tasks are {', '.join(found)}")
+    if asked.threads < 1:
+        parser.error(f"--threads {asked.threads} is too few: give at least 1")
     effort = Effort(asked.threads, rounds=2, calls=1, seconds=0.0) if asked.quick else Effort(asked.threads)
     limits = measure_limits(asked.threads, asked.quick)
     passed = [run(found[name], effort, limits, asked.quick, asked.out) for name in asked.tasks or found]
