@@ -1,8 +1,8 @@
 // The thread pool, and the one loop that kernels use it through.
 //
-// Work is cut into chunks by the shape of the data alone. Threads take chunks in any order, so a kernel that writes
-// each chunk's result to the chunk's own place, and merges them in chunk order afterwards, gives the same bits for
-// any number of threads.
+// Work is cut into chunks by the shape of the data alone. Threads take chunks in any order, so a kernel that
+// writes each chunk's result to the chunk's own place, and merges them in chunk order afterwards, gives the
+// same bits for any number of threads.
 #pragma once
 
 #include <pthread.h>
@@ -23,8 +23,8 @@ namespace surefit {
 
 class Pool {
  public:
-  // The process's pool. A forked child gets a fresh one: the parent's threads do not exist there, and its mutex
-  // may be held by one of them, so the old object is abandoned, never destroyed.
+  // The process's pool. A forked child gets a fresh one: the parent's threads do not exist there, and its
+  // mutex may be held by one of them, so the old object is abandoned, never destroyed.
   static Pool& shared() {
     static const int registered = pthread_atfork(nullptr, nullptr, [] { current().store(nullptr); });
     (void)registered;
@@ -37,8 +37,9 @@ class Pool {
     return *pool;
   }
 
-  // Calls work(worker) on the calling thread as worker 0 and on up to threads - 1 others, and waits for all. When
-  // the pool is busy with another caller, the calling thread does everything itself: the sum of threads stays bounded.
+  // Calls work(worker) on the calling thread as worker 0 and on up to threads - 1 others, and waits for all.
+  // When the pool is busy with another caller, the calling thread does everything itself: the sum of threads
+  // stays bounded.
   void run(int threads, const std::function<void(int)>& work) {
     std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
     if (threads <= 1 || !turn.owns_lock()) {
@@ -101,9 +102,27 @@ class Pool {
   unsigned long round_ = 0;
 };
 
-// Calls body(chunk, worker) once for each chunk in [0, chunks), worker in [0, run.threads). The first exception stops
-// the loop and is rethrown here. The calling thread asks run.cancel between its chunks, at most every five
-// milliseconds, so a chunk should be some milliseconds of work at the most.
+// Asks run.cancel, at most every five milliseconds, and throws Cancelled when the answer is to stop. Only the
+// thread that called the kernel may ask.
+class Poll {
+ public:
+  explicit Poll(const Run& run) : run_(run) {}
+  void operator()() {
+    if (run_.cancel == nullptr || Clock::now() - asked_ <= std::chrono::milliseconds(5)) return;
+    if (run_.cancel()) throw Cancelled{};
+    asked_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Run& run_;
+  Clock::time_point asked_ = Clock::now();
+};
+
+// Calls body(chunk, worker) once for each chunk in [0, chunks), worker in [0, run.threads). The first
+// exception stops the loop and is rethrown here. The calling thread polls between its chunks, so a chunk
+// should be some milliseconds of work at the most; a kernel that makes many short loops polls between them as
+// well.
 template <class Body>
 void for_chunks(const Run& run, Index chunks, const Body& body) {
   if (chunks <= 0) return;
@@ -113,18 +132,14 @@ void for_chunks(const Run& run, Index chunks, const Body& body) {
   std::mutex error_mutex;
 
   auto work = [&](int worker) {
-    using Clock = std::chrono::steady_clock;
-    auto asked = Clock::now();
+    Poll poll(run);
     try {
       for (;;) {
         if (stop.load(std::memory_order_relaxed)) return;
         const Index chunk = next.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= chunks) return;
         body(chunk, worker);
-        if (worker == 0 && run.cancel != nullptr && Clock::now() - asked > std::chrono::milliseconds(5)) {
-          if (run.cancel()) throw Cancelled{};
-          asked = Clock::now();
-        }
+        if (worker == 0) poll();
       }
     } catch (...) {
       stop.store(true, std::memory_order_relaxed);
