@@ -13,7 +13,7 @@ help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 26
 
 demo: build     ## build, learn from a real table, print one screen
-	@$(BIN)/python -m surefit.cli.demo
+	@$(BIN)/surefit demo
 
 test: $(VENV)/.test build lint types cpp-test    ## build, lint, type-check, run all tests
 	@echo "== tests"

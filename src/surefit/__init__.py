@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.core.diagnosis import Diagnosis as Diagnosis
     from surefit.core.diagnosis import Finding as Finding
     from surefit.core.trace import Trace as Trace
+    from surefit.data import datasets as datasets
+    from surefit.data.read import read as read
     from surefit.io.load import inspect as inspect
     from surefit.io.load import load as load
     from surefit.io.save import save as save
@@ -49,8 +51,10 @@ _EXPORTS = {
     "Trace": "core.trace",
     "config": "core.config",
     "current_config": "core.config",
+    "datasets": "data",
     "inspect": "io.load",
     "load": "io.load",
+    "read": "data.read",
     "save": "io.save",
     "verify": "io.verify",
 }
@@ -66,9 +70,8 @@ if not TYPE_CHECKING:  # hidden from type checkers, so that they refuse a misspe
 
             value: object = version("surefit")
         elif name in _EXPORTS:
-            from importlib import import_module
-
-            value = getattr(import_module(f"surefit.{_EXPORTS[name]}"), name)
+            # with a list of names, as `from ... import` does it, so that the name may be a module of its own
+            value = getattr(__import__(f"surefit.{_EXPORTS[name]}", fromlist=[name]), name)
         else:
             from difflib import get_close_matches
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
-from surefit.data.schema import Schema
+from surefit.data.schema import Column, Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from surefit.data.stream import ArrowStream
 
 
 @runtime_checkable
@@ -38,3 +46,72 @@ class ArraySource:
     def parts(self) -> Sequence[Source]:
         """The table is one piece: kernels split it among threads themselves."""
         return (self,)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A typed table behind an Arrow stream: files, frames, or whatever a reader opened.
+
+    The target stays as it is in the table until a model says whether it wants numbers or classes: see
+    ``with_target``.
+    """
+
+    stream: ArrowStream
+    schema: Schema
+    target: Column | None = None
+    weight: str | None = None
+    start: int = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        from surefit.data.arrow import to_numpy, to_table
+
+        assert self.schema.columns is not None
+        names = [column.name for column in self.schema.columns]
+        extra = [
+            name
+            for name in (None if self.target is None else self.target.name, self.weight)
+            if name is not None
+        ]
+        start = self.start
+        for batch in self.stream.batches(list(dict.fromkeys([*names, *extra]))):
+            weight = None if self.weight is None else to_numpy(batch.column(self.weight), Column(self.weight))
+            yield Batch(to_table(batch, self.schema.columns), self._target_of(batch), weight, start)
+            start += batch.num_rows
+
+    def _target_of(self, batch: pa.RecordBatch) -> NDArray[Any] | None:
+        from surefit.data.arrow import to_numpy
+
+        if self.target is None:
+            return None
+        values = to_numpy(batch.column(self.target.name), self.target)
+        classes = self.schema.classes
+        if classes is None or self.target.kind == "category":
+            return values
+        # The classes of a number or boolean are its sorted distinct values.
+        codes = np.searchsorted(classes, values).astype(np.int64)
+        known = np.isin(values, classes)
+        return np.where(known, codes, -1)
+
+    def parts(self) -> Sequence[Source]:
+        """One piece for each independent part of the stream."""
+        pieces, start = [], self.start
+        for part in self.stream.parts():
+            pieces.append(TableSource(part, self.schema, self.target, self.weight, start))
+            start += part.rows or 0
+        return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class MappedSource:
+    """Another source with a function applied to each batch as it passes; nothing is kept."""
+
+    origin: Source
+    schema: Schema
+    function: Callable[[Batch], Batch]
+
+    def __iter__(self) -> Iterator[Batch]:
+        return map(self.function, self.origin)
+
+    def parts(self) -> Sequence[Source]:
+        """The parts of the origin, mapped alike."""
+        return [MappedSource(part, self.schema, self.function) for part in self.origin.parts()]

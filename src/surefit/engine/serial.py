@@ -9,7 +9,7 @@ from typing import Any
 
 from surefit.data.batch import Batch
 from surefit.data.source import Source
-from surefit.engine.base import Engine, S
+from surefit.engine.base import Engine, S, Tally
 
 
 class Serial(Engine):
@@ -17,9 +17,11 @@ class Serial(Engine):
 
     name = "serial"
 
-    def accumulate(self, of: Callable[[Batch], S], source: Source) -> S:
+    def _sum(self, of: Callable[[Batch], Tally[S]], source: Source) -> Tally[S] | None:
         """Add from left to right."""
-        return reduce(add, map(of, source))
+        batches = map(of, source)
+        first = next(batches, None)
+        return None if first is None else reduce(add, batches, first)
 
     def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
         """Apply in order."""

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from surefit.core.errors import FormatError
+from surefit.core.files import atomic
 
 VERSION = 1
 MAX_HEADER = 100_000_000  # bytes
 
 
 def write(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-    """Write atomically: a temporary file in the same folder, flushed to disk, renamed over the target."""
+    """Write the file, atomically."""
     from safetensors.numpy import save
 
-    path = Path(path)
     content = save(arrays, metadata={"surefit": json.dumps({"format": VERSION, **header}, allow_nan=False)})
-    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic(path) as file:
+        file.write(content)
 
 
 def read(

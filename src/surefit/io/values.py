@@ -19,13 +19,13 @@ import numpy as np
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError, RegistryError
 from surefit.core.registry import lookup
-from surefit.data.schema import Schema
+from surefit.data.schema import Column, Schema
 from surefit.stats.base import Joint, Statistic
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 MAX_DEPTH = 20
 
-_PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "joint": Joint}
+_PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 
 def encode(value: Any, arrays: Arrays, where: str) -> Any:

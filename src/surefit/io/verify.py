@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.data.door import admit
@@ -34,6 +36,6 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
             f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."
         )
     classes = getattr(model, "classes_", None)
-    model._rows(X)
+    check_is_fitted(model)
     source = admit(model, model.accepts, X, y, sample_weight, reset=False, classes=classes)
     return model._certify(source, choose_engine(source))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
@@ -17,9 +18,11 @@ from surefit.core.errors import CertificateWarning, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
+from surefit.data.batch import Batch
 from surefit.data.door import Accepts, admit, admit_rows
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import MappedSource, Source
+from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 
 
@@ -119,11 +122,24 @@ class Estimator(
         }
         return {**found, "certificate_": learned.certificate}
 
-    def _rows(self, X: Any) -> Any:
-        """Check rows to predict for; what every predicting method begins with."""
+    def _answer(self, method: Callable[[Any], Any], X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
+        """Apply ``method`` to checked rows: at once for rows in memory, batch by batch for a source.
+
+        ``to`` is a file for the answers of a source, written as they come, under ``names``.
+        """
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
-        return admit_rows(self, self.accepts, X)
+        rows = admit_rows(self, self.accepts, X)
+        if not isinstance(rows, MappedSource):
+            if to is None:
+                return method(rows)
+            write_columns(to, names, [method(rows)])
+            return None
+        answers = choose_engine(rows).map(_OfRows(method), rows)
+        if to is None:
+            return np.concatenate(list(answers))
+        write_columns(to, names, answers)
+        return None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in self.__dict__
@@ -135,6 +151,14 @@ class Estimator(
         tags.target_tags.multi_output = self.accepts.several_targets
         tags.target_tags.single_output = True
         return tags
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRows:
+    method: Callable[[Any], Any]
+
+    def __call__(self, batch: Batch) -> Any:
+        return self.method(batch.X)
 
 
 class _CallbackWatch:

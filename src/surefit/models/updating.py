@@ -86,10 +86,10 @@ class OneStatistic(Estimator, abstract=True):
             )
         check_is_fitted(other)
         mine, theirs = self._schema, other._schema
-        if (mine.columns, mine.names) != (theirs.columns, theirs.names):
+        if (mine.width, mine.names) != (theirs.width, theirs.names):
             raise RefusalError(
-                f"the two models saw different columns: {mine.names or mine.columns} "
-                f"and {theirs.names or theirs.columns}."
+                f"the two models saw different columns: {mine.names or mine.width} "
+                f"and {theirs.names or theirs.width}."
             )
         if mine.targets != theirs.targets or not _equal_classes(mine, theirs):
             raise RefusalError(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,15 +88,21 @@ class MajorityClassifier(OneStatisticClassifier):
         exact = np.array([fsum(column) for column in zip(*sums, strict=True)])
         return self._certificate(float(np.max(np.abs(exact / fsum(exact) - self.class_prior_))))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the heaviest class for each row."""
-        rows = self._rows(X).shape[0]
-        return self.classes_[np.full(rows, np.argmax(self.class_prior_))]
+    def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
+        """Return the heaviest class for each row, or write it ``to`` a file."""
+        return self._answer(self._predict, X, to, ["prediction"])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the shares of the classes, in the order of ``classes_``, for each row."""
-        rows = self._rows(X).shape[0]
-        return np.tile(self.class_prior_, (rows, 1))
+    def _predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_[np.full(X.shape[0], np.argmax(self.class_prior_))]
+
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
+        """Return the share of each of ``classes_`` for each row, or write them ``to`` a file."""
+        return self._answer(
+            self._predict_proba, X, to, [str(label) for label in getattr(self, "classes_", ())]
+        )
+
+    def _predict_proba(self, X: Any) -> NDArray[np.float64]:
+        return np.tile(self.class_prior_, (X.shape[0], 1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,16 @@ class MeanRegressor(RegressorMixin, OneStatistic):
             sums.append([fsum(column) for column in (weight[:, None] * (y - centre) ** power).T])
         return fsum(totals), np.array([fsum(column) for column in zip(*sums, strict=True)])
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean for each row."""
-        rows = self._rows(X).shape[0]
+    def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
+        """Return the mean for each row, or write it ``to`` a file."""
+        return self._answer(self._predict, X, to, self._names())
+
+    def _names(self) -> list[str]:
+        outputs = len(getattr(self, "mean_", ()))
+        return ["prediction"] if outputs == 1 else [f"prediction{k}" for k in range(outputs)]
+
+    def _predict(self, X: Any) -> NDArray[np.float64]:
+        rows = X.shape[0]
         if self._schema.target_is_flat:
             return np.full(rows, self.mean_[0])
         return np.tile(self.mean_, (rows, 1))

@@ -1,0 +1,148 @@
+"""From Arrow types to kinds of columns, and from record batches to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import DataError
+from surefit.data.schema import Column, Kind
+from surefit.data.stream import ArrowStream
+from surefit.data.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DAY = 86_400_000_000  # microseconds
+UNKNOWN = -2  # the code of a value that is not among the levels of its column
+MAX_LEVELS = 10_000  # a string column with more distinct values is text
+
+
+def kind_of(field: pa.Field) -> Kind:
+    """The kind of an Arrow column; strings and dictionaries are categories until somebody asks for text."""
+    import pyarrow.types as t
+
+    kind = field.type
+    if t.is_floating(kind) or t.is_integer(kind) or t.is_decimal(kind) or t.is_null(kind):
+        return "number"
+    if t.is_boolean(kind):
+        return "boolean"
+    if t.is_date(kind) or t.is_timestamp(kind):
+        return "date"
+    if _is_string(kind) or t.is_dictionary(kind):
+        return "category"
+    raise DataError(
+        f"column {field.name!r} holds {kind}, which surefit has no kind for: "
+        "drop it, or turn it into numbers, categories, dates or text."
+    )
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    import pyarrow.types as t
+
+    return bool(t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind))
+
+
+def to_table(batch: pa.RecordBatch, columns: Sequence[Column]) -> Table:
+    """Turn a record batch into a table, with the codes of the columns' levels."""
+    stored = [to_numpy(batch.column(column.name), column) for column in columns]
+    return Table.build(columns, stored, batch.num_rows)
+
+
+def to_numpy(values: pa.Array | pa.ChunkedArray, column: Column) -> NDArray[Any]:
+    """One column as a table stores it: float64 with NaN, int32 codes with -1, or objects with None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if column.kind == "category":
+        return codes_of(values, column)
+    if column.kind == "text":
+        return np.asarray(plain(values).to_pylist(), dtype=object)
+    if column.kind == "date":
+        stamps = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
+        return _floats(stamps) / DAY
+    if pa.types.is_null(values.type):
+        return np.full(len(values), np.nan)
+    return _floats(values)
+
+
+def _floats(values: pa.Array) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    if values.type == pa.float64() and values.null_count == 0:
+        view: NDArray[np.float64] = values.to_numpy(zero_copy_only=True)
+        return view
+    if not pa.types.is_floating(values.type):
+        values = values.cast(pa.float64(), safe=False)
+    floats = values.to_numpy(zero_copy_only=False)
+    return np.asarray(floats, dtype=np.float64)
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Strings without a dictionary."""
+    import pyarrow as pa
+
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def codes_of(values: pa.Array, column: Column) -> NDArray[np.int32]:
+    """The place of each value among the column's levels: -1 for missing, -2 for a level that is not one of
+    them.
+    """
+    import pyarrow as pa
+
+    assert column.levels is not None
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    found = values.dictionary.to_pylist()
+    index = {level: code for code, level in enumerate(column.levels.tolist())}
+    places = np.array(
+        [-1 if level is None else index.get(level, UNKNOWN) for level in found] + [-1], dtype=np.int32
+    )
+    codes: NDArray[np.int32] = places[values.indices.fill_null(len(found)).to_numpy(zero_copy_only=False)]
+    return codes
+
+
+def levels_of(stream: ArrowStream, names: Sequence[str]) -> dict[str, NDArray[Any] | None]:
+    """Find the levels of columns in one pass that reads nothing else; None for a column with too many to be
+    one.
+
+    Levels are sorted, so that they do not depend on the order of rows; an ordered dictionary keeps its own
+    order.
+    """
+    import pyarrow.compute as pc
+
+    found: dict[str, set[Any] | None] = {name: set() for name in names}
+    declared: dict[str, list[Any]] = {}
+    for batch in stream.batches(names):
+        for name, levels in found.items():
+            values = batch.column(name)
+            if getattr(values.type, "ordered", False):
+                declared.setdefault(name, values.dictionary.to_pylist())
+            if levels is not None:
+                levels.update(plain(pc.unique(values)).to_pylist())
+                if len(levels) > MAX_LEVELS:
+                    found[name] = None
+    sorted_levels = {name: None if levels is None else _sorted(levels) for name, levels in found.items()}
+    ordered = {name: [level for level in levels if level is not None] for name, levels in declared.items()}
+    return {
+        **sorted_levels,
+        **{name: _array(levels) for name, levels in ordered.items() if found[name] is not None},
+    }
+
+
+def _sorted(levels: set[Any]) -> NDArray[Any]:
+    return _array(sorted(levels - {None}))
+
+
+def _array(levels: list[Any]) -> NDArray[Any]:
+    if all(isinstance(level, str) for level in levels):
+        array = np.empty(len(levels), dtype=object)
+        array[:] = levels
+        return array
+    return np.array(levels)

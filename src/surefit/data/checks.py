@@ -1,0 +1,162 @@
+"""Checks of cells, with errors that name the column, count the cells and offer the fixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.diagnosis import listed
+from surefit.core.errors import DataError
+from surefit.data.batch import Batch
+from surefit.data.schema import Column
+from surefit.data.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Check each batch of a source for a model: kinds, missing and infinite cells, target and weights.
+
+    A table of numbers becomes a matrix, unless the model wants tables.
+    """
+
+    who: str
+    missing: bool = False
+    tables: bool = False
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch, checked."""
+        X: Any = batch.X
+        if isinstance(X, Table):
+            if not self.tables:
+                self._only_numbers(X)
+            self._finite(X.numbers, [c for c in X.columns if c.kind not in ("category", "text")], batch.start)
+            X = X if self.tables else X.numbers
+        elif isinstance(X, np.ndarray):
+            self._finite(X, None, batch.start)
+        self._target(batch)
+        weight = (
+            None
+            if batch.weight is None
+            else check_weights(batch.weight, len(batch), batch.start, whole=False)
+        )
+        return replace(batch, X=X, weight=weight)
+
+    def _only_numbers(self, table: Table) -> None:
+        other = [column for column in table.columns if column.kind not in ("number", "boolean")]
+        if other:
+            raise DataError(other_kinds(self.who, other, table.shape[0]))
+
+    def _finite(self, block: NDArray[Any], columns: list[Column] | None, start: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if block.size == 0 or np.isfinite(block.sum()):
+                return
+        gone, endless = np.isnan(block), np.isinf(block)
+        names = [f"x{j}" for j in range(block.shape[1])] if columns is None else [c.name for c in columns]
+        if endless.any():
+            row, column = np.argwhere(endless)[0]
+            raise DataError(
+                f"column {names[column]!r} holds an infinite value in row {start + row}: "
+                "replace it by a number, or leave the row out."
+            )
+        if gone.any() and not self.missing:
+            raise DataError(missing_cells(self.who, dict(zip(names, gone.sum(axis=0).tolist(), strict=True))))
+
+    def _target(self, batch: Batch) -> None:
+        y = batch.y
+        if y is None:
+            return
+        bad = ~np.isfinite(y) if y.dtype.kind == "f" else y < 0
+        if bad.any():
+            row = int(np.flatnonzero(bad.reshape(len(y), -1).any(axis=1))[0])
+            raise DataError(
+                f"the target of row {batch.start + row} is missing, infinite or not one of the classes: "
+                "fill it in, or leave the row out."
+            )
+
+
+def other_kinds(who: str, columns: list[Column], rows: int) -> str:
+    """The sentence for columns that are no numbers."""
+    names = listed([f"{column.name!r} ({column.kind})" for column in columns])
+    return (
+        f"{who} works on numbers, but {len(columns)} of the columns are not: {names}, "
+        f"{rows * len(columns)} cells in this batch. Leave them out with columns=, or turn them into numbers "
+        "first with OneHotEncoder or TablePreparer."
+    )
+
+
+def missing_cells(who: str, counts: dict[str, int]) -> str:
+    """The sentence for missing cells."""
+    found = {name: count for name, count in counts.items() if count}
+    where = listed([f"{name!r} ({count})" for name, count in found.items()])
+    return (
+        f"{who} cannot use missing values, and {sum(found.values())} cells are missing: {where}. "
+        "Fill them with SimpleImputer, or leave those rows or columns out."
+    )
+
+
+def explain_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
+    """Say what is wrong with a frame by its columns; None if X is no frame or nothing is found."""
+    if not hasattr(X, "columns") or not hasattr(X, "shape"):
+        return None
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        return None
+    other = [
+        Column(str(name), "date" if dtype.is_temporal() else "category")
+        for name, dtype in frame.schema.items()
+        if not dtype.is_numeric() and dtype != nw.Boolean
+    ]
+    if other:
+        return other_kinds(who, other, len(frame))
+    gone = {
+        str(name): int((~frame[name].is_finite()).sum() + frame[name].is_null().sum())
+        for name in frame.columns
+        if frame[name].dtype.is_float()
+    }
+    if any(gone.values()) and not missing_allowed:
+        endless = {
+            str(n): int((frame[n].abs() == float("inf")).sum())
+            for n in frame.columns
+            if frame[n].dtype.is_float()
+        }
+        if any(endless.values()):
+            where = listed([f"{name!r} ({count})" for name, count in endless.items() if count])
+            return (
+                f"the columns {where} hold infinite values: replace them by numbers, or leave the rows out."
+            )
+        return missing_cells(who, gone)
+    return None
+
+
+def check_weights(
+    weight: Any, rows: int, start: int = 0, *, whole: bool = True
+) -> NDArray[np.float64] | None:
+    """Check sample weights: one finite, non-negative number a row; ``whole`` also asks for one that is not
+    zero.
+    """
+    if weight is None:
+        return None
+    if isinstance(weight, int | float) and not isinstance(weight, bool):
+        weight = np.full(rows, float(weight))
+    array = np.ascontiguousarray(weight, dtype=np.float64)
+    if array.ndim != 1:
+        raise DataError(f"sample_weight has {array.ndim} dimensions; it must be 1D, one weight a row.")
+    if len(array) != rows:
+        raise DataError(f"sample_weight has {len(array)} entries, but X has {rows} rows.")
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"sample_weight of row {start + row} is {array[row]:g}; weights must be finite and not negative."
+        )
+    if whole and not array.any():
+        raise DataError(
+            "every sample_weight is zero, so no row counts; give at least one row a positive weight."
+        )
+    return array

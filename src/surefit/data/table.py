@@ -1,0 +1,81 @@
+"""A typed block of rows: numbers, category codes and text side by side, with what is missing marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.schema import Column
+
+_BLOCK = {"number": "numbers", "boolean": "numbers", "date": "numbers", "category": "codes", "text": "texts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of a typed table, grouped by how a column is stored; ``columns`` keeps the order of the source.
+
+    numbers: (n, a) float64 in Fortran order, NaN where missing: numbers, booleans as 0 and 1, dates as days
+    since 1970. codes: (n, b) int32 in Fortran order, the place among the column's levels; -1 where missing,
+    -2 where unknown. texts: one object array of str a text column, None where missing.
+    """
+
+    columns: tuple[Column, ...]
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    texts: tuple[NDArray[Any], ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self.numbers.shape[0]), len(self.columns)
+
+    def column(self, index: int) -> NDArray[Any]:
+        """The stored values of one column: float64, int32 codes, or text."""
+        block, place = self.place(index)
+        if block == "texts":
+            return self.texts[place]
+        stored: NDArray[Any] = getattr(self, block)
+        return stored[:, place]
+
+    def place(self, index: int) -> tuple[str, int]:
+        """In which block a column is stored, and where in it."""
+        block = _BLOCK[self.columns[index].kind]
+        return block, sum(_BLOCK[column.kind] == block for column in self.columns[:index])
+
+    def missing(self, index: int) -> NDArray[np.bool_]:
+        """Where one column has no value."""
+        values = self.column(index)
+        if values.dtype == object:
+            return np.array([value is None for value in values], dtype=bool)
+        gone: NDArray[np.bool_] = np.isnan(values) if values.dtype.kind == "f" else values == -1
+        return gone
+
+    def take(self, rows: NDArray[Any] | slice) -> Table:
+        """Some of the rows."""
+        texts = tuple(text[rows] for text in self.texts)
+        return Table(
+            self.columns, np.asfortranarray(self.numbers[rows]), np.asfortranarray(self.codes[rows]), texts
+        )
+
+    def select(self, indices: Sequence[int]) -> Table:
+        """Some of the columns, in the order given."""
+        return Table.build(
+            [self.columns[i] for i in indices], [self.column(i) for i in indices], self.shape[0]
+        )
+
+    @staticmethod
+    def build(columns: Sequence[Column], values: Sequence[NDArray[Any]], rows: int) -> Table:
+        """Put stored columns together, each copied once into its block."""
+        by_block: dict[str, list[NDArray[Any]]] = {"numbers": [], "codes": [], "texts": []}
+        for column, stored in zip(columns, values, strict=True):
+            by_block[_BLOCK[column.kind]].append(stored)
+        numbers = np.empty((rows, len(by_block["numbers"])), dtype=np.float64, order="F")
+        codes = np.empty((rows, len(by_block["codes"])), dtype=np.int32, order="F")
+        for block, kind in ((numbers, "numbers"), (codes, "codes")):
+            for j, stored in enumerate(by_block[kind]):
+                block[:, j] = stored
+        return Table(tuple(columns), numbers, codes, tuple(by_block["texts"]))
