@@ -1,0 +1,46 @@
+"""Metrics: how good predictions are, as values that add up.
+
+A metric is a statistic of (truth, prediction, weight) and a way to finish it::
+
+    rows --Metric.of--> statistic --(+)--> statistic --finish--> score
+
+so a score over a table larger than memory is the score of its batches' sum, not a mean of scores.
+``metric(y_true, y_pred)`` goes the same way in one go. Over a source, the truth is in the batch::
+
+    of = lambda batch: metric.statistic.of(batch, prediction=model.predict(batch.X), classes=schema.classes)
+    score = metric.finish(engine.accumulate(of, source))
+
+Every metric is here under its registered name, ready to be called, and has scikit-learn's name, options and
+value where scikit-learn has it::
+
+    >>> from surefit import metrics
+    >>> metrics.accuracy_score(["cat", "dog", "dog"], ["cat", "dog", "cat"], normalize=False)
+    2.0
+
+To add one: a file here, or a place in its family's, with a class that gives itself ``name``, ``task``,
+``better``, ``statistic`` and ``finish``; options are the annotated parameters of its ``__init__``. Its
+statistic has no ``name``: the laws of metrics test it with the metric's ``cases``.
+"""
+
+from __future__ import annotations
+
+from surefit.core.errors import RegistryError
+from surefit.core.registry import lookup, members
+from surefit.metrics.base import Metric
+
+
+def __getattr__(name: str) -> Metric:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'surefit.metrics' has no attribute {name!r}.")
+    try:
+        found = lookup("metric", name)
+    except RegistryError as error:
+        raise AttributeError(str(error)) from None
+    assert issubclass(found, Metric)
+    metric = found()
+    globals()[name] = metric  # so that the next look-up does not come here
+    return metric
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *members("metric")})

@@ -1,0 +1,113 @@
+"""The confusion matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import DataError
+from surefit.core.parameters import Has
+from surefit.data.batch import Batch
+from surefit.metrics.base import Metric
+from surefit.metrics.cases import Case
+from surefit.metrics.labels import Labels, as_labels, encode, unite
+from surefit.stats.base import Statistic
+
+LabelList = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion(Statistic):
+    """The weight of each pair of true (row) and predicted (column) label; ``counted`` says that no weights
+    were given, so that the entries are counts.
+    """
+
+    labels: Labels
+    table: NDArray[np.float64]
+    counted: bool
+
+    @classmethod
+    def of(
+        cls, batch: Batch, *, prediction: Any = None, classes: Labels | None = None, **context: Any
+    ) -> Confusion:
+        """Count the pairs of a batch."""
+        truth = np.asarray(batch.y) if classes is None else classes[batch.y]
+        labels, codes = encode(np.concatenate([truth, np.asarray(prediction)]))
+        size = len(labels)
+        pairs = codes[: len(truth)] * size + codes[len(truth) :]
+        table = np.bincount(pairs, batch.weight, minlength=size * size).astype(np.float64)
+        return cls(labels, table.reshape(size, size), batch.weight is None)
+
+    def __add__(self, other: Confusion) -> Confusion:
+        labels, mine, others = unite(self.labels, other.labels)
+        table = np.zeros((len(labels), len(labels)))
+        table[np.ix_(mine, mine)] += self.table
+        table[np.ix_(others, others)] += other.table
+        return Confusion(labels, table, self.counted and other.counted)
+
+    def among(self, wanted: Labels) -> NDArray[np.float64]:
+        """The table of these labels, in their order; one that was never seen has zeros."""
+        found = np.isin(wanted, self.labels)
+        places = np.searchsorted(self.labels, wanted[found])
+        table = np.zeros((len(wanted), len(wanted)))
+        table[np.ix_(found, found)] = self.table[np.ix_(places, places)]
+        return table
+
+
+class ConfusionMatrix(Metric):
+    """How often each true label (row) was predicted as each label (column), in sorted order or that of
+    ``labels``.
+
+    The layout is scikit-learn's: for labels 0 and 1 it is [[TN, FP], [FN, TP]]. Texts that write
+    [[TP, FP], [FN, TN]], with predictions as rows, show ``matrix[::-1, ::-1].T``. Entries are counts, or sums
+    of weights. ``normalize`` divides by the sum of the row ("true"), the column ("pred") or everything
+    ("all"); 0/0 is 0.
+
+    >>> from surefit import metrics
+    >>> metrics.confusion_matrix(["cat", "dog", "dog", "owl"], ["cat", "dog", "cat", "owl"])
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [0, 0, 1]])
+    """
+
+    name = "confusion_matrix"
+    task = "classification"
+    better = None
+    statistic = Confusion
+
+    def __init__(
+        self, *, labels: LabelList = None, normalize: Literal["true", "pred", "all"] | None = None
+    ) -> None:
+        self.labels = labels
+        self.normalize = normalize
+
+    def finish(self, statistic: Confusion) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Return the matrix."""
+        table = statistic.table if self.labels is None else self._chosen(statistic)
+        if self.normalize is not None:
+            axis = {"true": 1, "pred": 0, "all": None}[self.normalize]
+            sums = table.sum(axis=axis, keepdims=True)
+            return np.divide(table, sums, out=np.zeros_like(table), where=sums > 0)
+        return table.astype(np.int64) if statistic.counted else table
+
+    def _chosen(self, statistic: Confusion) -> NDArray[np.float64]:
+        wanted = as_labels(self.labels, "labels")
+        if not np.isin(wanted, statistic.labels).any():
+            raise DataError(
+                f"confusion_matrix: none of labels={wanted.tolist()} occurs in y_true or y_pred; "
+                f"they hold {', '.join(map(str, statistic.labels[:10]))}."
+            )
+        return statistic.among(wanted)
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add the ways to normalise, and a choice of labels."""
+        for case in super().cases(rng):
+            yield case
+            yield case.with_options(labels=np.unique(case.truth)[::-1][:2])
+            for normalize in ("true", "pred", "all"):
+                yield case.with_options(normalize=normalize)

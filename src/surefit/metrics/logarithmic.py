@@ -1,0 +1,89 @@
+"""Logarithmic scores of predicted probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from surefit.data.batch import Batch
+from surefit.metrics.base import Metric
+from surefit.metrics.cases import Case
+from surefit.metrics.confusion import LabelList
+from surefit.stats.base import Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise(Statistic):
+    r"""W and :math:`-\sum_i s_i \log p_i`, where :math:`p_i` is the probability that was given to the true
+    class.
+    """
+
+    weight: float
+    loss: float
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Surprise:
+        """Compute it over the class codes of a batch; ``prediction`` is (n, k), or (n,) for the second of two
+        classes.
+        """
+        chances, codes = np.asarray(prediction), np.asarray(batch.y)
+        if chances.ndim == 1:
+            given = np.where(codes == 1, chances, 1 - chances)
+        else:
+            given = chances[np.arange(len(codes)), codes]
+        # A certain error would cost infinitely much; the smallest step away from certainty bounds it.
+        step = np.finfo(given.dtype).eps
+        loss = -np.log(np.clip(given, step, 1 - step), dtype=np.float64)
+        if batch.weight is None:
+            return cls(float(len(loss)), float(loss.sum()))
+        return cls(float(batch.weight.sum()), float((loss * batch.weight).sum()))
+
+    def __add__(self, other: Surprise) -> Surprise:
+        return Surprise(self.weight + other.weight, self.loss + other.loss)
+
+
+class LogLoss(Metric):
+    r"""The mean negative logarithm of the probability given to the true class (cross-entropy),
+    :math:`-\frac{1}{W} \sum_i s_i \log p_i`; ``normalize=False`` gives the sum.
+
+    Probabilities are (n, k) with columns in the sorted order of the labels, or (n,) for the second of two.
+    They are clipped to [ε, 1 - ε], ε being the machine epsilon of their type, so that one certain error does
+    not make the score infinite. ``labels`` names all classes, for rows that do not hold each of them.
+
+    >>> from surefit import metrics
+    >>> round(metrics.log_loss(["ham", "spam"], [[0.9, 0.1], [0.2, 0.8]]), 6)
+    0.164252
+    """
+
+    name = "log_loss"
+    task = "probability"
+    better = "lower"
+    statistic = Surprise
+
+    def __init__(self, *, normalize: bool = True, labels: LabelList = None) -> None:
+        self.normalize = normalize
+        self.labels = labels
+
+    def __call__(  # type: ignore[override]  # scikit-learn's name of the second argument
+        self, y_true: Any, y_proba: Any, sample_weight: Any = None, **options: Any
+    ) -> float:
+        """Score probabilities; options replace this metric's own for one call."""
+        return float(super().__call__(y_true, y_proba, sample_weight, **options))
+
+    def finish(self, statistic: Surprise) -> float:
+        """Return the mean or the sum; the mean of no rows is NaN."""
+        if not self.normalize:
+            return statistic.loss
+        return statistic.loss / statistic.weight if statistic.weight > 0 else float("nan")
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add the sum, and certain predictions that are wrong."""
+        for case in super().cases(rng):
+            yield case
+            yield case.with_options(normalize=False)
+        truth, names = rng.integers(3, size=30), np.arange(3)
+        yield Case(truth, np.eye(3)[rng.integers(3, size=30)], np.eye(3)[truth], {"labels": names})

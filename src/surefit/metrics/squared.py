@@ -1,0 +1,244 @@
+"""Squared errors: their sum, mean, root, and R²."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.core.parameters import Has
+from surefit.data.batch import Batch
+from surefit.metrics.base import Better, Metric
+from surefit.metrics.cases import Case
+from surefit.metrics.centred import Centred, Vector, blocks, columns, sum_of_squares
+from surefit.stats.base import Statistic
+
+OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredErrors(Statistic):
+    r"""W and :math:`\sum_i s_i (y_i - \hat y_i)^2` of each output; ``rows`` counts rows of any weight."""
+
+    rows: int
+    weight: float
+    errors: Vector
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> SquaredErrors:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        truth, guess = columns(batch.y), columns(prediction)
+        errors = np.zeros(len(truth))
+        for rows in blocks(len(batch)):
+            residual = truth[:, rows] - guess[:, rows]
+            errors += sum_of_squares(residual, None if batch.weight is None else batch.weight[rows])
+        weight = len(batch) if batch.weight is None else batch.weight.sum()
+        return cls(len(batch), float(weight), errors)
+
+    def __add__(self, other: SquaredErrors) -> SquaredErrors:
+        return SquaredErrors(self.rows + other.rows, self.weight + other.weight, self.errors + other.errors)
+
+
+class _Squared(Metric):
+    """What the metrics of a mean over outputs share."""
+
+    task = "regression"
+    better: ClassVar[Better | None] = "lower"
+    statistic: ClassVar[type[Statistic]] = SquaredErrors
+
+    def __init__(
+        self, *, multioutput: Literal["raw_values", "uniform_average"] | OutputWeights = "uniform_average"
+    ) -> None:
+        self.multioutput = multioutput
+
+    def _averaged(self, scores: Vector) -> float | NDArray[np.float64]:
+        if isinstance(self.multioutput, str) and self.multioutput == "raw_values":
+            return scores
+        if isinstance(self.multioutput, str):
+            return float(scores.mean())
+        return float(np.average(scores, weights=_output_weights(self.name, self.multioutput, len(scores))))
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add the ways to average outputs."""
+        for case in super().cases(rng):
+            yield case
+            if case.truth.ndim == 2:
+                yield case.with_options(multioutput="raw_values")
+                yield case.with_options(multioutput=[0.5, 2.0, 1.0])
+
+
+def _output_weights(name: str, given: Any, outputs: int) -> Vector:
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (outputs,) or not weights.sum() > 0:
+        raise ParameterError(
+            f"{name}: multioutput={given!r} must hold one weight for each of the {outputs} outputs, "
+            "with a positive sum."
+        )
+    return weights
+
+
+class SumSquaredError(_Squared):
+    r"""The residual sum of squares, :math:`\sum_i s_i (y_i - \hat y_i)^2`, without a factor ½.
+
+    >>> from surefit import metrics
+    >>> metrics.sum_squared_error([1.0, 2.0, 3.0], [1.0, 4.0, 2.0])
+    5.0
+    """
+
+    name = "sum_squared_error"
+
+    def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
+        """Return the sum, averaged over outputs."""
+        return self._averaged(statistic.errors)
+
+
+class MeanSquaredError(_Squared):
+    r"""The mean squared error, :math:`\frac{1}{W} \sum_i s_i (y_i - \hat y_i)^2`.
+
+    >>> from surefit import metrics
+    >>> metrics.mean_squared_error([1.0, 2.0, 3.0], [1.0, 4.0, 3.0], sample_weight=[1, 1, 2])
+    1.0
+    """
+
+    name = "mean_squared_error"
+
+    def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
+        """Return the mean, averaged over outputs; NaN for no rows."""
+        return self._averaged(_mean(statistic))
+
+
+class RootMeanSquaredError(_Squared):
+    r"""The root of the mean squared error, :math:`\sqrt{\mathrm{MSE}}`, of each output; then their average.
+
+    >>> from surefit import metrics
+    >>> metrics.root_mean_squared_error([1.0, 2.0], [4.0, 5.0])
+    3.0
+    """
+
+    name = "root_mean_squared_error"
+
+    def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
+        """Return the root, averaged over outputs; NaN for no rows."""
+        return self._averaged(np.sqrt(_mean(statistic)))
+
+
+def _mean(statistic: SquaredErrors) -> Vector:
+    return (
+        statistic.errors / statistic.weight
+        if statistic.weight > 0
+        else np.full_like(statistic.errors, np.nan)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Variation(Statistic):
+    """The squared errors, and how the truth varies about its mean."""
+
+    errors: SquaredErrors
+    truth: Centred
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Variation:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        errors = SquaredErrors.of(batch, prediction=prediction)
+        return cls(errors, Centred.of(batch, values=batch.y))
+
+    def __add__(self, other: Variation) -> Variation:
+        return Variation(self.errors + other.errors, self.truth + other.truth)
+
+
+class R2(_Squared):
+    r"""The coefficient of determination,
+    :math:`R^2 = 1 - \sum_i s_i (y_i - \hat y_i)^2 / \sum_i s_i (y_i - \bar y)^2`.
+
+    It is 1 for a perfect prediction, 0 for one as good as the mean, and negative for a worse one. A constant
+    target makes it 0/0: the score is 1 if every prediction is right and 0 otherwise, or, with
+    ``force_finite=False``, what the division gives. Fewer than two rows give NaN.
+
+    >>> from surefit import metrics
+    >>> metrics.r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+
+    name = "r2_score"
+    better = "higher"
+    statistic = Variation
+
+    def __init__(
+        self,
+        *,
+        multioutput: Literal["raw_values", "uniform_average", "variance_weighted"]
+        | OutputWeights = "uniform_average",
+        force_finite: bool = True,
+    ) -> None:
+        self.multioutput = multioutput
+        self.force_finite = force_finite
+
+    def finish(self, statistic: Variation) -> float | NDArray[np.float64]:
+        """Return the share of the variation that the prediction accounts for, averaged over outputs."""
+        if statistic.errors.rows < 2:
+            return float("nan")
+        total = np.where(statistic.truth.constant, 0.0, statistic.truth.scatter)
+        errors = statistic.errors.errors
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = 1 - errors / total
+        if self.force_finite:
+            scores = np.where(total == 0, np.where(errors == 0, 1.0, 0.0), scores)
+        if isinstance(self.multioutput, str) and self.multioutput == "variance_weighted":
+            return float(np.average(scores, weights=total if total.any() else None))
+        return self._averaged(scores)
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add weighting by variance, and a constant target."""
+        for case in super().cases(rng):
+            yield case
+            if not case.options:
+                yield case.with_options(multioutput="variance_weighted")
+        third = np.full(30, 1 / 3)
+        yield Case(third, rng.normal(size=30), third)
+
+
+@dataclass(frozen=True, slots=True)
+class BothVariations(Statistic):
+    """How truth and prediction vary, each about its mean."""
+
+    truth: Centred
+    prediction: Centred
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> BothVariations:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        return cls(Centred.of(batch, values=batch.y), Centred.of(batch, values=prediction))
+
+    def __add__(self, other: BothVariations) -> BothVariations:
+        return BothVariations(self.truth + other.truth, self.prediction + other.prediction)
+
+
+class ExplainedR2(_Squared):
+    r"""The other textbook form of R², how much the predictions vary for how much the truth does:
+    :math:`\sum_i s_i (\hat y_i - \bar y)^2 / \sum_i s_i (y_i - \bar y)^2`.
+
+    It equals ``r2_score`` for least squares with an intercept on its own training data, and in general
+    nowhere else: it is no score, since predictions that vary more have more of it, right or wrong. A constant
+    target gives NaN.
+
+    >>> from surefit import metrics
+    >>> metrics.r2_explained([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    0.0
+    """
+
+    name = "r2_explained"
+    better = None
+    statistic = BothVariations
+
+    def finish(self, statistic: BothVariations) -> float | NDArray[np.float64]:
+        """Return the ratio, averaged over outputs."""
+        truth = statistic.truth
+        total = np.where(truth.constant, np.nan, truth.scatter)
+        return self._averaged(statistic.prediction.scatter_about(truth.mean, truth.low) / total)
