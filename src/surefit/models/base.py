@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import CertificateWarning, warn
@@ -84,7 +85,9 @@ class Estimator(
         watch = _CallbackWatch(self, X, y, sample_weight)
         self.trace_ = Trace(watcher=watch)
         try:
-            self._adopt(self._learn(source, choose_engine(source), self.trace_), source.schema)
+            with one_blas_thread():
+                learned = self._learn(source, choose_engine(source), self.trace_)
+            self._adopt(learned, source.schema)
         finally:
             self.trace_.close()
         watch.finish()

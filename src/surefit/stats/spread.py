@@ -1,4 +1,4 @@
-"""Weight, mean, scatter, minimum and maximum of each column."""
+"""Weight, mean, scatter, minimum and maximum of each column, of the cells that are there."""
 
 from __future__ import annotations
 
@@ -15,40 +15,66 @@ from surefit.stats.base import Statistic
 
 @dataclass(frozen=True, slots=True)
 class Spread(Statistic):
-    r"""Column-wise moments, centred: W, :math:`m = \sum s_i x_i / W`, :math:`\sum s_i (x_i - m)^2`, and the
-    range.
+    r"""Column-wise moments, centred: W, :math:`m = \sum s_i x_i / W`, :math:`\sum s_i (x_i - m)^2`, range.
 
-    rows counts the rows with positive weight. The range of no rows is (inf, -inf), so that joining is a
-    minimum and a maximum.
+    A missing cell (NaN) counts for nothing in its column; ``weight`` and ``missing`` are therefore one number
+    a column. ``rows`` counts the rows with positive weight. The range of no cells is (inf, -inf), so that
+    joining is a minimum and a maximum.
     """
 
     name = "spread"
 
     rows: int
-    weight: float
+    weight: NDArray[np.float64]
     mean: NDArray[np.float64]
     scatter: NDArray[np.float64]
     minimum: NDArray[np.float64]
     maximum: NDArray[np.float64]
+    missing: NDArray[np.float64]
 
     @classmethod
     def of(cls, batch: Batch, *, part: Literal["X", "y"] = "X", **context: Any) -> Spread:
         """Compute it over the columns of X, or over the targets."""
-        block = batch.X if part == "X" else batch.y
+        block: Any = batch.X if part == "X" else batch.y
         if block is None:
             raise ValueError("the batch has no target.")
         if block.ndim == 1:
             block = block[:, None]
-        found = column_moments(block, batch.weight)
         rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
-        return cls(rows, found.weight, found.mean, found.scatter, found.minimum, found.maximum)
+        found = column_moments(block, batch.weight)
+        columns = len(found.mean)
+        if np.isfinite(found.mean).all():
+            weight = np.full(columns, found.weight)
+            return cls(
+                rows, weight, found.mean, found.scatter, found.minimum, found.maximum, np.zeros(columns)
+            )
+        return cls._of_present(block, batch.weight, rows)
+
+    @classmethod
+    def _of_present(cls, block: Any, weight: NDArray[np.float64] | None, rows: int) -> Spread:
+        """Leave missing cells out, by giving them no weight in their own column."""
+        dense = np.asarray(block.toarray() if hasattr(block, "toarray") else block, dtype=np.float64)
+        there = ~np.isnan(dense)
+        counted = np.ones(len(dense)) if weight is None else weight
+        s = there * counted[:, None]
+        total = s.sum(axis=0)
+        gone = (counted[:, None] * ~there).sum(axis=0)
+        share = np.where(total > 0, total, 1.0)
+        # Shifted by a value of the column's own size, so that a large offset does not cancel.
+        first = np.argmax(s > 0, axis=0)
+        shift = np.where(total > 0, np.nan_to_num(dense[first, np.arange(dense.shape[1])]), 0.0)
+        filled = np.where(there, dense, shift)
+        mean = np.where(total > 0, shift + (s * (filled - shift)).sum(axis=0) / share, 0.0)
+        scatter = (s * (np.where(there, dense, mean) - mean) ** 2).sum(axis=0)
+        minimum = np.where(s > 0, dense, np.inf).min(axis=0, initial=np.inf)
+        maximum = np.where(s > 0, dense, -np.inf).max(axis=0, initial=-np.inf)
+        return cls(rows, total, mean, scatter, minimum, maximum, gone)
 
     def __add__(self, other: Spread) -> Spread:
         weight = self.weight + other.weight
-        share = other.weight / weight if weight > 0 else 0.0
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         shift = other.mean - self.mean
-        # Chan's update: the means move towards each other by their shares, and the distance joins the
-        # scatter.
+        # Chan's update: the means move towards each other, and their distance joins the scatter.
         return Spread(
             self.rows + other.rows,
             weight,
@@ -56,9 +82,16 @@ class Spread(Statistic):
             self.scatter + other.scatter + shift * shift * (self.weight * share),
             np.minimum(self.minimum, other.minimum),
             np.maximum(self.maximum, other.maximum),
+            self.missing + other.missing,
         )
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """Scatter over weight: the biased variance; 0 for a column without a cell."""
+        return np.divide(self.scatter, self.weight, out=np.zeros_like(self.scatter), where=self.weight > 0)
 
     @property
     def moments(self) -> ColumnMoments:
         """The same numbers as the kernel returns them."""
-        return ColumnMoments(self.weight, self.mean, self.scatter, self.minimum, self.maximum)
+        weight = float(self.weight.max(initial=0.0))
+        return ColumnMoments(weight, self.mean, self.scatter, self.minimum, self.maximum)

@@ -66,15 +66,15 @@ class MeanRegressor(RegressorMixin, OneStatistic):
         # all are equal.
         largest = np.maximum(np.abs(target.minimum), np.abs(target.maximum))
         error = np.where(target.minimum == target.maximum, 0.0, 8 * np.finfo(float).eps * largest)
-        spread = np.sqrt(target.scatter / target.weight)
         freedom = target.weight - 1
-        standard_error = spread / np.sqrt(freedom) if freedom > 0 else np.full_like(spread, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            standard_error = np.where(freedom > 0, np.sqrt(target.variance / freedom), np.nan)
         evidence = {
             "target_moments": target.moments,
             "column_moments": statistic["columns"].moments,
             "rows": target.rows,
         }
-        certificate = self._gap_certificate(error, target.scatter / target.weight)
+        certificate = self._gap_certificate(error, target.variance)
         return Learned(MeanParameters(target.mean, standard_error), certificate, evidence)
 
     @staticmethod
