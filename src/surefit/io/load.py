@@ -13,8 +13,8 @@ from surefit.core.registry import members
 from surefit.core.trace import Trace
 from surefit.io.model_file import read
 from surefit.io.save import STATE
-from surefit.io.values import decode
 from surefit.models.base import Estimator
+from surefit.stats.values import decode
 
 
 def load(path: str | Path, *, classes: Iterable[type[Estimator]] = ()) -> Any:

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import FormatError
 from surefit.io.model_file import write
-from surefit.io.values import Arrays, encode
 from surefit.models.base import Estimator
+from surefit.stats.values import Arrays, encode
 
 
 def save(model: Any, path: str | Path) -> None:
