@@ -1,0 +1,42 @@
+"""Resampling: which rows to learn from and which to test on.
+
+A split is an object with ``split(X, y, groups)``, which yields pairs of row numbers (train, test); it works
+wherever scikit-learn takes a ``cv``. scikit-learn's own splitters are wrapped under their names, with
+declared parameters; ``HoldOut`` and ``Bootstrap`` are ours::
+
+    >>> from surefit.resample import KFold
+    >>> [test.tolist() for train, test in KFold(3).split(range(5))]
+    [[0, 1], [2, 3], [4]]
+
+A table that does not fit in memory has no list of row numbers: ``source_folds`` cuts a source into folds that
+are sources themselves, each reading only its own rows, batch by batch.
+
+Weighted draws invert the cumulative weight (``draws``), so that weight equals repetition; each replicate
+draws from a stream of its own (``streams``), so that the numbers do not depend on who draws first.
+
+To add a split: a file here with a class that declares its parameters and fills ``split`` and
+``get_n_splits``; to wrap another of scikit-learn's, only the parameters. It is exported by being defined.
+"""
+
+from __future__ import annotations
+
+from surefit.core.errors import RegistryError
+from surefit.core.registry import lookup, members
+from surefit.resample.base import Split
+from surefit.resample.sources import source_folds as source_folds
+
+
+def __getattr__(name: str) -> type[Split]:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'surefit.resample' has no attribute {name!r}.")
+    try:
+        found = lookup("split", name)
+    except RegistryError as error:
+        raise AttributeError(str(error)) from None
+    assert issubclass(found, Split)
+    globals()[name] = found  # so that the next look-up does not come here
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *members("split")})
