@@ -50,7 +50,9 @@ def _enter() -> None:
     global _depth, _limit
     with _lock:
         if _depth == 0:
+            _let_any_thread_set()
             _limit = controller().limit(limits=1)
+            _let_any_thread_set()
         _depth += 1
 
 
@@ -59,8 +61,19 @@ def _leave() -> None:
     with _lock:
         _depth -= 1
         if _depth == 0:
+            _let_any_thread_set()
             _limit.restore_original_limits()
+            _let_any_thread_set()
             _limit = None
+
+
+def _let_any_thread_set() -> None:
+    # threadpoolctl lets the first thread that sets OpenBLAS's limit own it, and ignores all others without a
+    # word; here the one who restores it need not be the one who set it.
+    for library in controller().lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
 
 
 def _fresh_lock() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,25 +23,50 @@ def _affinity() -> int:
 
 
 @cache
-def _quota() -> int | None:
-    """CPU quota of the control group, version 2 or 1, rounded up; None without one."""
+def _quota(root: Path = Path("/")) -> int | None:
+    """Least CPU quota of the control groups around this process, rounded up; None without one."""
+    quotas = [quota for group in _control_groups(root) if (quota := _group_quota(group)) is not None]
+    return max(1, math.ceil(min(quotas))) if quotas else None
+
+
+def _control_groups(root: Path) -> Iterator[Path]:
+    """Folders of the groups that limit this process, version 2 and 1, each with the groups around it."""
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-    except (OSError, ValueError):
-        try:
-            quota = Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").read_text().strip()
-            period = Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us").read_text().strip()
-        except OSError:
-            return None
-    if quota in {"max", "-1"}:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        number, controllers, name = line.split(":", 2)
+        if number == "0":
+            top = root / "sys/fs/cgroup"
+        elif "cpu" in controllers.split(","):
+            top = root / "sys/fs/cgroup/cpu"
+        else:
+            continue
+        # Inside a container the name may be the host's, and only the top folder exists.
+        group = top / name.lstrip("/")
+        yield group
+        while group != top:
+            group = group.parent
+            yield group
+
+
+def _group_quota(group: Path) -> float | None:
+    try:
+        if (group / "cpu.max").exists():
+            quota, period = (group / "cpu.max").read_text().split()
+        else:
+            quota = (group / "cpu.cfs_quota_us").read_text()
+            period = (group / "cpu.cfs_period_us").read_text()
+        return int(quota) / int(period) if int(quota) > 0 else None
+    except (OSError, ValueError):  # no such file, or "max": no quota
         return None
-    return max(1, math.ceil(int(quota) / int(period)))
 
 
 def _environment(name: str) -> int | None:
     # OMP_NUM_THREADS may be a list, one number for each nesting level; the first is the outer level.
     text = os.environ.get(name, "").split(",")[0].strip()
-    return int(text) if text.isdigit() and int(text) > 0 else None
+    return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 def _dask_share() -> int | None:
