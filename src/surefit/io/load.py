@@ -7,19 +7,25 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis
-from surefit.core.errors import FormatError
+from surefit.core.errors import FormatError, ParameterError
+from surefit.core.parameters import validate
 from surefit.core.registry import members
 from surefit.core.trace import Trace
 from surefit.io.model_file import read
 from surefit.io.save import STATE
 from surefit.models.base import Estimator
-from surefit.stats.values import decode
+from surefit.stats.values import Arrays, decode
+
+OPTIONAL = {"feature_names_in_", "statistic_", "_schema"}
 
 
 def load(path: str | Path, *, classes: Iterable[type[Estimator]] = ()) -> Any:
-    """Open a model file. No code in it can run: it names one of surefit's classes, or one of ``classes``
-    that you pass in.
+    """Open a model file.
+
+    No code in a file can run: it names one of surefit's own classes, or one of ``classes`` that you pass
+    in. A file that is damaged, hostile or from a newer version is refused with a FormatError.
     """
     header, arrays = read(path)
     known = {name: cls for name, cls in members("estimator").items() if cls.__module__.startswith("surefit.")}
@@ -31,38 +37,51 @@ def load(path: str | Path, *, classes: Iterable[type[Estimator]] = ()) -> Any:
             f"{path} holds a model of class {name!r}, not one of surefit's: pass classes=[{name}]."
         )
     assert issubclass(cls, Estimator)
-    parameters, state = (decode(header.get(part), arrays) for part in ("parameters", "state"))
+    return _built(path, cls, *_contents(path, header, arrays))
+
+
+def _contents(
+    path: str | Path, header: dict[str, Any], arrays: Arrays
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        parameters, state = decode(header.get("parameters"), arrays), decode(header.get("state"), arrays)
+    except FormatError as error:
+        raise FormatError(f"{path} is damaged: {error}") from None
+    except Exception as error:  # a header that fits nothing, however it fails to
+        raise FormatError(f"{path} is damaged: {type(error).__name__} while decoding its header.") from None
     if not isinstance(parameters, dict) or not isinstance(state, dict):
         raise FormatError(f"{path} is damaged: its parameters or fitted values are missing.")
+    return parameters, state
+
+
+def _built(
+    path: str | Path, cls: type[Estimator], parameters: dict[str, Any], state: dict[str, Any]
+) -> Estimator:
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
-    required = allowed - {"feature_names_in_", "statistic_", "_schema"}
-    if not required <= set(state) <= allowed:
+    if not allowed - OPTIONAL <= set(state) <= allowed or not isinstance(state["certificate_"], Certificate):
         raise FormatError(
-            f"{path} is damaged: a {name} has the values {sorted(allowed)}, not {sorted(state)}."
+            f"{path} is damaged: a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}."
         )
     try:
         model = cls(**parameters)
-    except TypeError:
-        raise FormatError(
-            f"{path} is damaged: a {name} does not have the parameters {sorted(parameters)}."
-        ) from None
+        validate(model)
+    except (TypeError, ParameterError) as error:
+        raise FormatError(f"{path} is damaged: its parameters do not fit a {cls.__name__}: {error}") from None
     model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
     return model
 
 
 def inspect(path: str | Path) -> dict[str, Any]:
-    """List what a file says of itself, without building the model: class, versions, parameters,
-    certificate.
-    """
+    """List what a file says of itself, without building the model."""
     header, arrays = read(path)
-    state = decode(header.get("state"), arrays)
-    certificate = state.get("certificate_") if isinstance(state, dict) else None
+    parameters, state = _contents(path, header, arrays)
+    certificate = state.get("certificate_")
     return {
         "class": header.get("class"),
         "format": header["format"],
         "surefit": header.get("surefit"),
-        "parameters": decode(header.get("parameters"), arrays),
-        "columns": state.get("n_features_in_") if isinstance(state, dict) else None,
-        "certificate": None if certificate is None else dict(certificate.view()),
+        "parameters": parameters,
+        "columns": state.get("n_features_in_"),
+        "certificate": dict(certificate.view()) if isinstance(certificate, Certificate) else None,
         "arrays": {name: (str(array.dtype), array.shape) for name, array in arrays.items()},
     }

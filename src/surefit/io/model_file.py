@@ -1,7 +1,13 @@
-"""The container: one safetensors file, with our JSON header in its metadata."""
+"""The container: one safetensors file, with our JSON header in its metadata.
+
+A digest over header and arrays stands in the file, so that a damaged one is never taken for a whole one. It
+is no signature: whoever changes a file on purpose can make it fit again, and only ``surefit.verify`` with
+the data tells.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 from pathlib import Path
@@ -13,47 +19,61 @@ from surefit.core.errors import FormatError
 from surefit.core.files import atomic
 
 VERSION = 1
-MAX_HEADER = 100_000_000  # bytes
+MAX_HEADER = 64 * 2**20  # bytes of JSON; a model's numbers are in its arrays, not there
+MAX_ARRAYS = 100_000
+
+Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def write(path: str | Path, header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write the file, atomically."""
     from safetensors.numpy import save
 
-    content = save(arrays, metadata={"surefit": json.dumps({"format": VERSION, **header}, allow_nan=False)})
+    text = json.dumps({"format": VERSION, **header}, allow_nan=False)
+    content = save(arrays, metadata={"surefit": text, "digest": _digest(text, arrays)})
     with atomic(path) as file:
         file.write(content)
 
 
-def read(
-    path: str | Path, *, with_arrays: bool = True
-) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-    """Read header and arrays; anything that is not a model file of a known version is a FormatError."""
+def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:
+    """Read header and arrays; anything but a whole model file of a known version is a FormatError."""
     path = Path(path)
-    header = _header(path)
-    arrays = {}
-    if with_arrays:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
+    text, digest = _metadata(path)
+    header = _parsed(path, text)
+    from safetensors.numpy import load_file
 
-        try:
-            arrays = load_file(path)
-        except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
-            raise FormatError(f"{path} is damaged: {error}.") from None
+    try:
+        arrays = load_file(path)
+    except Exception as error:  # whatever the parser trips over, the file is not whole
+        raise FormatError(f"{path} is damaged: {_one_line(error)}.") from None
+    if _digest(text, arrays) != digest:
+        raise FormatError(f"{path} is damaged: its contents do not match its digest.")
     return header, arrays
 
 
-def _header(path: Path) -> dict[str, Any]:
+def _metadata(path: Path) -> tuple[str, str]:
+    """Our two entries of the safetensors metadata, read without touching the arrays."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(8)
         length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
         if not 2 <= length <= min(MAX_HEADER, size - 8):
             raise FormatError(f"{path} is not a model file: it has no safetensors header, or was cut short.")
-        text = file.read(length)
+        raw = file.read(length)
     try:
-        outer = json.loads(text)
-        header = json.loads(outer["__metadata__"]["surefit"])
+        outer = json.loads(raw)
+        entries = outer["__metadata__"]
+        text, digest = entries["surefit"], entries["digest"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise FormatError(f"{path} is not a surefit model file: its header is not one of ours.") from None
+    if not isinstance(text, str) or not isinstance(digest, str) or len(outer) > MAX_ARRAYS:
+        raise FormatError(f"{path} is not a surefit model file: its header is not one of ours.")
+    return text, digest
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
         version = header["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FormatError(f"{path} is not a surefit model file: its header is not one of ours.") from None
@@ -63,3 +83,15 @@ def _header(path: Path) -> dict[str, Any]:
             "install a newer surefit."
         )
     return dict(header)
+
+
+def _digest(text: str, arrays: Arrays) -> str:
+    total = hashlib.blake2b(text.encode(), digest_size=16)
+    for name, array in sorted(arrays.items()):
+        total.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        total.update(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
+    return total.hexdigest()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
