@@ -1,5 +1,6 @@
-// The module: what Python asks about the machine, and then every kernel that has a bind_<kernel>.cpp beside this file.
-#include <cstring>
+// The module: what Python asks about the machine, and then every kernel that has a bind_<kernel>.cpp beside
+// this file.
+#include <string>
 
 #include "bind.h"
 #include "cpu.h"
@@ -13,13 +14,14 @@ Blas& blas() {
 
 namespace {
 
-// scipy publishes its BLAS as capsules whose name is the C signature; only that exact shape is taken.
-bool is_gemm(const nb::handle& capsule) {
+// scipy publishes its BLAS as capsules whose name is the C signature; only that of gemm with 32-bit integers
+// is taken.
+bool is_gemm(const nb::handle& capsule, const char* letter) {
+  if (!PyCapsule_CheckExact(capsule.ptr())) return false;
   const char* name = PyCapsule_GetName(capsule.ptr());
-  if (name == nullptr || std::strncmp(name, "void (char *, char *, int *, int *, int *, ", 43) != 0) return false;
-  int commas = 0;
-  for (const char* c = name; *c != '\0'; ++c) commas += *c == ',';
-  return commas == 12;
+  const std::string real = std::string("__pyx_t_5scipy_6linalg_11cython_blas_") + letter + " *, ";
+  return name != nullptr && name == "void (char *, char *, int *, int *, int *, " + real + real + "int *, " +
+                                        real + "int *, " + real + real + "int *)";
 }
 
 template <class Function>
@@ -28,7 +30,7 @@ Function pointer(const nb::handle& capsule) {
 }
 
 bool use_blas(nb::object dgemm, nb::object sgemm) {
-  if (!is_gemm(dgemm) || !is_gemm(sgemm)) return false;
+  if (!is_gemm(dgemm, "d") || !is_gemm(sgemm, "s")) return false;
   blas().dgemm = pointer<Gemm<double>>(dgemm);
   blas().sgemm = pointer<Gemm<float>>(sgemm);
   return true;
