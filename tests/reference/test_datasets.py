@@ -1,6 +1,7 @@
 """The real tables cell by cell as scikit-learn reads them, and the worked examples as a whole."""
 
 import ast
+import doctest
 import subprocess
 import sys
 import tomllib
@@ -145,3 +146,18 @@ def test_an_unknown_fixture_gets_the_nearest_name() -> None:
         datasets.fixture("rectangl")
     with pytest.raises(RegistryError, match="lists them"):
         datasets.fixture("0000")
+
+
+def test_the_page_lists_everything_and_its_examples_run(root: Path) -> None:
+    page = (root / "docs" / "datasets.md").read_text(encoding="utf-8")
+    listed = {*datasets.names(), *datasets.names("generator")}
+    assert not [name for name in listed if f"`{name}`" not in page]
+    themes = {path.name for path in (root / "src/surefit/data/datasets/fixtures").glob("[!_]*.py")} - {
+        "base.py"
+    }
+    assert not [theme for theme in themes if f"`{theme}`" not in page]
+    examples = doctest.DocTestParser().get_doctest(
+        page.replace("```", ""), {"datasets": datasets}, "docs/datasets.md", None, 0
+    )
+    assert examples.examples
+    assert doctest.DocTestRunner().run(examples).failed == 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from surefit.core.parameters import Count, Interval, Positive, RandomState, WholeNumber
-from surefit.data.datasets.frames import FrameKind, category, frame_of, numbers
+from surefit.data.datasets.frames import FrameKind, category, frame_of
 from surefit.data.datasets.generators import surprise
 from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
 
@@ -77,9 +79,7 @@ class CategoricalTable(Generated):
                 seen, [f"{chr(97 + column % 26)}{k}" for k in range(levels)]
             )
         for column in range(numeric):
-            columns[f"number_{column}"] = numbers(
-                np.where(lost[:, categories + column], np.nan, values[:, column])
-            )
+            columns[f"number_{column}"] = pa.array(values[:, column], mask=lost[:, categories + column])
         X = frame_of(columns, as_)
         return cls(X, y, codes, values, effects, frequencies, coefficients, float(noise), float(missing))
 
@@ -87,8 +87,6 @@ class CategoricalTable(Generated):
         """Levels as frequent as stated, noise of the right size and unrelated to every level and number,
         and as many cells lost.
         """
-        import narwhals as nw
-
         effect = np.take_along_axis(self.effects.T, self.codes, axis=0).sum(axis=1)
         residual = self.y - effect - self.values @ self.coefficients
         prior = np.broadcast_to(self.frequencies, (len(self.y), len(self.frequencies)))
