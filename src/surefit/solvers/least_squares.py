@@ -1,0 +1,117 @@
+r"""Least squares from sums: the normal equations where they are safe, the triangular factor where they are
+not.
+
+Columns are first scaled to unit length, so that what is decided (rank, condition) does not depend on their
+units. The condition number is that of the scaled matrix :math:`A = X D^{-1}`; the Gram matrix has its
+square, and loses twice the digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Matrix = NDArray[np.float64]
+
+# A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
+SAFE_GRAM_CONDITION = 1e7
+
+Method = Literal["cholesky", "triangular factor", "minimum norm", "conjugate gradients"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeastSquares:
+    """A solution, and what it rests on.
+
+    coef: (p, k). rank: of the scaled matrix. condition: its condition number, within its rank. singular:
+    its singular values, None when they were not needed. null: (p, p - rank), directions in which the
+    columns cancel. root: (p, rank) with root root' = the (pseudo-)inverse of X'X, for standard errors.
+    """
+
+    coef: Matrix
+    rank: int
+    condition: float
+    method: Method
+    root: Matrix
+    null: Matrix
+    singular: NDArray[np.float64] | None = None
+
+
+def column_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The length of each column from its sum of squares; 1 for a column of zeros."""
+    lengths = np.sqrt(np.maximum(squares, 0.0))
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def from_gram(gram: Matrix, cross: Matrix) -> LeastSquares | None:
+    """Solve ``gram @ coef = cross`` by Cholesky; None when the condition does not allow it."""
+    p = len(gram)
+    lengths = column_lengths(np.diagonal(gram))
+    scaled = gram / lengths[:, None] / lengths
+    factor, failed = linalg.lapack.dpotrf(scaled, lower=0, clean=1)
+    if failed or p == 0:
+        return None
+    norm = np.abs(scaled).sum(axis=0).max()
+    reciprocal, _ = linalg.lapack.dpocon(factor, norm)
+    if reciprocal * SAFE_GRAM_CONDITION < 1:
+        return None
+    coef = linalg.cho_solve((factor, False), cross / lengths[:, None], check_finite=False)
+    # One step of refinement against the unfactored matrix mends what the factorisation rounded.
+    coef += linalg.cho_solve((factor, False), cross / lengths[:, None] - scaled @ coef, check_finite=False)
+    root = linalg.solve_triangular(factor, np.eye(p), check_finite=False) / lengths[:, None]
+    return LeastSquares(
+        coef / lengths[:, None], p, float(np.sqrt(1 / reciprocal)), "cholesky", root, np.empty((p, 0))
+    )
+
+
+def from_factor(R: Matrix, cross: Matrix) -> LeastSquares:
+    """Solve ``min |R w - cross|`` for the triangular factor of a matrix, of any rank; minimum norm if not
+    full.
+    """
+    p = R.shape[1]
+    lengths = column_lengths((R * R).sum(axis=0))
+    U, s, Vt = linalg.svd(R / lengths, full_matrices=True, check_finite=False)
+    cut = 8 * max(R.shape) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
+    rank = int((s > cut).sum())
+    root = Vt[:rank].T / s[:rank] / lengths[:, None]
+    coef = root @ (U[:, :rank].T @ cross)
+    null = Vt[rank:].T / lengths[:, None]
+    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    if rank == p:
+        return LeastSquares(coef, rank, condition, "triangular factor", root, null, s)
+    coef = shortest(coef, null)
+    # The pseudo-inverse lives in the row space: what the null space would add to the root is taken out.
+    return LeastSquares(coef, rank, condition, "minimum norm", shortest(root, null), null, s)
+
+
+def shortest(coef: Matrix, null: Matrix) -> Matrix:
+    """Subtract from each column what lies in the null space: the solution of least length, in the units of
+    w.
+    """
+    if null.shape[1] == 0:
+        return coef
+    basis, _ = linalg.qr(null / np.linalg.norm(null, axis=0), mode="economic")
+    moved: Matrix = coef - basis @ (basis.T @ coef)
+    return moved
+
+
+def wide(X: Matrix, Y: Matrix) -> LeastSquares:
+    """The minimum-norm solution for fewer rows than columns, from the factor of the transpose.
+
+    X' = Q R, so X = R'Q' and w = Q R'^+ Y; with R = U S V', that is X' V S^-2 V' Y without forming Q.
+    """
+    n, p = X.shape
+    R = linalg.qr(X.T, mode="r", check_finite=False)[0][:n]
+    _, s, Vt = linalg.svd(R, check_finite=False)
+    cut = 8 * max(n, p) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
+    rank = int((s > cut).sum())
+    half = X.T @ (Vt[:rank].T / s[:rank])  # Q U: orthonormal
+    root = half / s[:rank]
+    coef = root @ (Vt[:rank] @ Y)
+    condition = float(s[0] / s[rank - 1]) if rank else 1.0
+    method: Method = "minimum norm"
+    return LeastSquares(coef, rank, condition, method, root, np.empty((p, 0)), s)
