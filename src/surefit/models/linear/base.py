@@ -17,7 +17,7 @@ class LinearPrediction:
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the prediction for each row, or write it ``to`` a file."""
-        return self._answer(self._linear, X, to, self._output_names())  # type: ignore[attr-defined, no-any-return]
+        return self._answer(self._linear, X, to, self._output_names())  # type: ignore[attr-defined]
 
     def _linear(self, X: Any) -> Any:
         coef = self.coef_
@@ -30,7 +30,7 @@ class LinearPrediction:
 
 
 def shaped(coef: NDArray[np.float64], intercept: NDArray[np.float64], flat: bool) -> tuple[Any, Any]:
-    """Turn (p, k) coefficients into scikit-learn's shapes: (p,) and a number for a flat target, else (k, p)."""
+    """Turn (p, k) coefficients into scikit-learn's shapes: (p,) for a flat target, else (k, p)."""
     if flat:
         return np.ascontiguousarray(coef[:, 0]), float(intercept[0])
     return np.ascontiguousarray(coef.T), np.asarray(intercept)
