@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.io.verify import verify as verify
     from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
     from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+    from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
+    from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
 
     __version__: str
 
@@ -46,7 +48,9 @@ _EXPORTS = {
     "Logger": "core.callbacks",
     "MajorityClassifier": "models.baseline.majority",
     "MeanRegressor": "models.baseline.mean",
+    "MinMaxScaler": "models.prepare.min_max_scaler",
     "ProgressBar": "core.callbacks",
+    "StandardScaler": "models.prepare.standard_scaler",
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",
     "config": "core.config",

@@ -30,7 +30,22 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
 def outputs(model: Any, X: Any) -> dict[str, Any]:
     """Everything that a fitted model answers for some rows."""
     names = ["predict", "predict_proba", "decision_function", "transform", "score_samples"]
-    return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    found = {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in found.items()}
+
+
+def change_first_number(model: Any) -> None:
+    """Change the first of the fitted floats a little: an array's entry, or a number by itself."""
+    for name in model.learns.__dataclass_fields__:
+        value = getattr(model, f"{name}_")
+        for array in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.size:
+                array.flat[0] = array.flat[0] * 1.001 + 1e-3
+                return
+        if isinstance(value, float):
+            setattr(model, f"{name}_", value * 1.001 + 1e-3)
+            return
+    raise AssertionError("the model has learnt no number that could be changed")
 
 
 def assert_same_bits(one: dict[str, Any], two: dict[str, Any]) -> None:

@@ -175,10 +175,8 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
             return X
     if is_streamed(X):
         source = _hold_columns(estimator, read(X), reset=False)
-        schema = replace(source.schema, classes=None, targets=0)
-        return MappedSource(
-            source, schema, Checked(type(estimator).__name__, accepts.missing, accepts.tables)
-        )
+        check = Checked(type(estimator).__name__, accepts.missing, accepts.tables)
+        return MappedSource(source, source.schema, check)
     return _validated(estimator, replace(accepts, target="none"), X, None, reset=False)[0]
 
 

@@ -40,6 +40,10 @@ def with_target(who: str, source: Source, wanted: Literal["number", "class"], cl
             f"{who} requires y to be passed, but the target y is None: "
             'name its column, as in fit(table, "price").'
         )
+    if isinstance(source, MappedSource):
+        # Rows may be mapped on their way, their target is not: it is decided where they come from.
+        origin = with_target(who, source.origin, wanted, classes)
+        return replace(source, origin=origin, schema=replace(source.schema, classes=origin.schema.classes))
     if not isinstance(source, TableSource):
         return source
     target = source.target

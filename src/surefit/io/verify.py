@@ -37,5 +37,5 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
         )
     classes = getattr(model, "classes_", None)
     check_is_fitted(model)
-    source = admit(model, model.accepts, X, y, sample_weight, reset=False, classes=classes)
+    source = admit(model, model._accepted(), X, y, sample_weight, reset=False, classes=classes)
     return model._certify(source, choose_engine(source))

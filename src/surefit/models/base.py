@@ -66,6 +66,10 @@ class Estimator(
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Recompute the certificate of the fitted parameters from data, by a path that calls no solver."""
 
+    def _accepted(self) -> Accepts:
+        """What this instance can be fed; for most, what its class says."""
+        return self.accepts
+
     def _iteration_limit(self) -> int:
         """How many outer iterations ``_learn`` may record; 0 for a closed form."""
         return 0
@@ -81,7 +85,7 @@ class Estimator(
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         validate(self)
-        source = admit(self, self.accepts, X, y, sample_weight)
+        source = admit(self, self._accepted(), X, y, sample_weight)
         watch = _CallbackWatch(self, X, y, sample_weight)
         self.trace_ = Trace(watcher=watch)
         try:
@@ -132,7 +136,7 @@ class Estimator(
         """
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
-        rows = admit_rows(self, self.accepts, X)
+        rows = admit_rows(self, self._accepted(), X)
         if not isinstance(rows, MappedSource):
             if to is None:
                 return method(rows)

@@ -52,7 +52,7 @@ class OneStatistic(Estimator, abstract=True):
             validate(self)
             first = not self.__sklearn_is_fitted__()
             known = classes if first else self._known_classes(classes)
-            source = admit(self, self.accepts, X, y, weight, reset=first, classes=known)
+            source = admit(self, self._accepted(), X, y, weight, reset=first, classes=known)
             schema = source.schema if first else self._schema
             statistic = choose_engine(source).accumulate(self._of(schema), source)
             self.statistic_ = statistic if first else self.statistic_ + statistic

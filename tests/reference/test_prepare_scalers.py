@@ -1,0 +1,127 @@
+"""Scalers against scikit-learn's: every parameter, missing cells, sparse input, weights, hard columns."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import preprocessing
+
+import surefit
+
+RNG = np.random.default_rng(0)
+PLAIN = RNG.normal(size=(80, 5)) * [1, 10, 1e-3, 5, 2] + [0, 3, 0, -7, 1e3]
+GAPS = np.where(RNG.random(PLAIN.shape) < 0.2, np.nan, PLAIN)
+HARD = np.column_stack([PLAIN[:, 0], np.full(80, 3.5), np.zeros(80), PLAIN[:, 0] + 1e8, np.full(80, np.nan)])
+TABLES = {"plain": PLAIN, "missing": GAPS, "one row": PLAIN[:1], "fortran": np.asfortranarray(PLAIN)}
+
+
+def agree(ours, theirs, attributes, rtol=1e-12):
+    for name in attributes:
+        mine, its = getattr(ours, name), getattr(theirs, name)
+        if its is None:
+            assert mine is None, name
+        else:
+            np.testing.assert_allclose(mine, its, rtol=rtol, atol=1e-12, err_msg=name)
+            assert np.shape(mine) == np.shape(its), name
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("with_mean", "with_std"), list(product([True, False], repeat=2)))
+def test_standard_scaler(table, with_mean, with_std):
+    X = TABLES[table]
+    arguments = {"with_mean": with_mean, "with_std": with_std}
+    ours = surefit.StandardScaler(**arguments).fit(X)
+    theirs = preprocessing.StandardScaler(**arguments).fit(X)
+    agree(ours, theirs, ["mean_", "var_", "scale_", "n_samples_seen_"])
+    Z = ours.transform(X)
+    np.testing.assert_allclose(Z, theirs.transform(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.inverse_transform(Z), X, rtol=1e-12, atol=1e-12)
+
+
+def test_standard_scaler_weights():
+    weight = RNG.uniform(0, 3, len(GAPS))
+    for X in (PLAIN, GAPS):
+        ours = surefit.StandardScaler().fit(X, sample_weight=weight)
+        theirs = preprocessing.StandardScaler().fit(X, sample_weight=weight)
+        agree(ours, theirs, ["mean_", "var_", "scale_", "n_samples_seen_"])
+
+
+def test_standard_scaler_sparse():
+    X = sparse.random_array((60, 7), density=0.3, rng=np.random.default_rng(1), format="csr")
+    ours = surefit.StandardScaler(with_mean=False).fit(X)
+    theirs = preprocessing.StandardScaler(with_mean=False).fit(X)
+    agree(ours, theirs, ["mean_", "var_", "scale_"])
+    Z = ours.transform(X)
+    assert type(Z) is type(X)
+    np.testing.assert_allclose(Z.toarray(), theirs.transform(X).toarray(), rtol=1e-12)
+    np.testing.assert_allclose(ours.inverse_transform(Z).toarray(), X.toarray(), rtol=1e-12)
+    with pytest.raises(
+        surefit.core.errors.DataError, match=r"cannot center sparse matrices.*with_mean=False"
+    ):
+        surefit.StandardScaler().fit(X)
+
+
+def test_standard_scaler_keeps_its_digits_on_hard_columns():
+    """Offset 1e8, constant, zero and empty columns: the deviation is the one of exact arithmetic."""
+    model = surefit.StandardScaler().fit(HARD)
+    shifted = (HARD[:, 3] - 1e8).astype(np.longdouble)
+    np.testing.assert_allclose(model.scale_[3], float(shifted.std()), rtol=1e-9)
+    assert model.scale_[1:3].tolist() == [1, 1]
+    assert model.scale_[4] == 1
+    Z = model.transform(HARD)
+    assert (Z[:, 1:3] == 0).all()
+    assert np.isnan(Z[:, 4]).all()
+    assert surefit.verify(model, HARD).holds
+
+
+@pytest.mark.parametrize("clip", [True, False])
+@pytest.mark.parametrize("limits", [(0, 1), (-2.0, 5.0)])
+@pytest.mark.parametrize("table", TABLES)
+def test_min_max_scaler(table, limits, clip):
+    X = TABLES[table]
+    ours = surefit.MinMaxScaler(limits, clip=clip).fit(X)
+    theirs = preprocessing.MinMaxScaler(limits, clip=clip).fit(X)
+    agree(ours, theirs, ["scale_", "min_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"])
+    other = PLAIN * 1.5
+    np.testing.assert_allclose(ours.transform(other), theirs.transform(other), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.inverse_transform(X), theirs.inverse_transform(X), rtol=1e-12, atol=1e-12)
+
+
+def test_min_max_scaler_on_hard_columns():
+    model = surefit.MinMaxScaler().fit(HARD)
+    theirs = preprocessing.MinMaxScaler().fit(HARD[:, :4])
+    np.testing.assert_allclose(model.transform(HARD)[:, :4], theirs.transform(HARD[:, :4]), atol=1e-6)
+    assert np.isnan(model.transform(HARD)[:, 4]).all()
+    assert surefit.verify(model, HARD).holds
+    with pytest.raises(surefit.core.errors.ParameterError, match="minimum smaller"):
+        surefit.MinMaxScaler((1, 1)).fit(PLAIN)
+
+
+SCALERS = [surefit.StandardScaler, surefit.MinMaxScaler]
+
+
+@pytest.mark.parametrize("cls", SCALERS)
+def test_float32_stays_and_read_only_input_is_left_alone(cls):
+    X = PLAIN.astype(np.float32)
+    Z = cls().fit_transform(X)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z, cls().fit_transform(X.astype(float)), rtol=1e-6, atol=1e-6)
+    frozen = PLAIN.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(cls(copy=False).fit_transform(frozen), cls().fit_transform(PLAIN))
+    own = PLAIN.copy()
+    assert cls(copy=False).fit_transform(own) is own
+    np.testing.assert_array_equal(own, cls().fit_transform(PLAIN))
+
+
+@pytest.mark.parametrize("cls", SCALERS)
+def test_infinite_cells_are_refused(cls):
+    X = PLAIN.copy()
+    X[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        cls().fit(X)
+    with pytest.raises(ValueError, match="infinity"):
+        cls().fit(PLAIN).transform(X)
