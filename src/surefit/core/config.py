@@ -1,4 +1,4 @@
-"""Settings that are not parameters of an estimator: engine, threads, progress.
+"""Settings that are not parameters of an estimator: engine, threads, progress, checkpoints.
 
 They live in a context variable, so that two threads or two coroutines can differ::
 
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from surefit.core.errors import ParameterError
@@ -30,11 +31,14 @@ class Config:
     engine: who accumulates statistics ("auto" follows the data: Dask input chooses Dask).
     n_threads: threads for native kernels; None takes all that this process may use.
     progress: bars on anything over two seconds: "auto" shows them on a terminal only.
+    checkpoint: a folder where passes over the data are stored as they go, so that a fit that was killed
+    goes on where it was when it is run again; None stores nothing.
     """
 
     engine: str = "auto"
     n_threads: int | None = None
     progress: Progress = "auto"
+    checkpoint: str | Path | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.engine, str):
@@ -48,6 +52,8 @@ class Config:
             )
         if self.progress not in get_args(Progress):
             raise ParameterError(f"config: progress={self.progress!r} must be one of 'auto', 'on' and 'off'.")
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
+            raise ParameterError(f"config: checkpoint={self.checkpoint!r} must be a folder, or None.")
 
 
 _config: ContextVar[Config] = ContextVar("surefit_config", default=Config())  # noqa: B039 (frozen)

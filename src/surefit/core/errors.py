@@ -30,12 +30,20 @@ class FormatError(SurefitError, ValueError):
     """A file is not a model file, or not one that can be opened safely."""
 
 
+class EngineError(SurefitError, RuntimeError):
+    """The machinery that reads the data failed, though the data may be sound."""
+
+
 class SurefitWarning(UserWarning):
     """Base of all warnings that surefit gives."""
 
 
 class CertificateWarning(SurefitWarning):
     """The fit ended, but its certificate does not hold to the tolerance asked for."""
+
+
+class CheckpointWarning(SurefitWarning):
+    """A checkpoint was found that cannot be gone on from."""
 
 
 class NativeWarning(SurefitWarning):

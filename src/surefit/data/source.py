@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Source(Protocol):
-    """Rows that can be read many times, in the same order each time."""
+    """Rows that can be read many times, in the same order each time.
+
+    A source, or the stream behind it, may name the engine that suits it in an attribute ``engine``.
+    """
 
     @property
     def schema(self) -> Schema:
@@ -92,10 +95,18 @@ class TableSource:
         known = np.isin(values, classes)
         return np.where(known, codes, -1)
 
+    @property
+    def engine(self) -> str | None:
+        """The engine that suits the stream."""
+        return getattr(self.stream, "engine", None)
+
     def parts(self) -> Sequence[Source]:
         """One piece for each independent part of the stream."""
         pieces, start = [], self.start
-        for part in self.stream.parts():
+        parts = self.stream.parts()
+        if any(part.rows is None for part in parts[:-1]):
+            return (self,)  # a later part would not know the number of its first row
+        for part in parts:
             pieces.append(TableSource(part, self.schema, self.target, self.weight, start))
             start += part.rows or 0
         return pieces
@@ -111,6 +122,11 @@ class MappedSource:
 
     def __iter__(self) -> Iterator[Batch]:
         return map(self.function, self.origin)
+
+    @property
+    def engine(self) -> str | None:
+        """The engine that suits the origin."""
+        return getattr(self.origin, "engine", None)
 
     def parts(self) -> Sequence[Source]:
         """The parts of the origin, mapped alike."""

@@ -3,47 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from surefit.core.config import current_config
 from surefit.core.errors import DataError
 from surefit.core.registry import Registered, lookup
 from surefit.data.batch import Batch
-from surefit.data.source import Source
-from surefit.stats.base import Statistic
+from surefit.data.source import ArraySource, Source
+from surefit.engine.running import Running, S, Tallied, Tally
 
-S = TypeVar("S", bound=Statistic)
-
-
-@dataclass(frozen=True, slots=True)
-class Tally(Generic[S]):
-    """A statistic with the number of rows and the weight that went into it."""
-
-    rows: int
-    weight: float
-    statistic: S
-
-    def __add__(self, other: Tally[S]) -> Tally[S]:
-        return Tally(self.rows + other.rows, self.weight + other.weight, self.statistic + other.statistic)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tallied(Generic[S]):
-    of: Callable[[Batch], S]
-
-    def __call__(self, batch: Batch) -> Tally[S]:
-        weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
-        return Tally(len(batch), weight, self.of(batch))
+Step: TypeAlias = tuple[Tally[S] | None, int]
 
 
 class Engine(Registered, kind="engine", folder="surefit.engine"):
-    """Reads sources and adds up statistics."""
+    """Reads sources and adds up statistics; the same bits whichever engine it is."""
 
     def accumulate(self, of: Callable[[Batch], S], source: Source) -> S:
         """Return the sum of ``of(batch)`` over one pass; no rows, or no weight at all, is an error."""
-        total = self._sum(_Tallied(of), source)
+        with _plain_errors():
+            total = self._sum(Tallied(of), source)
         if total is None or total.rows == 0:
             raise DataError("the table has no rows.")
         if total.weight == 0:
@@ -52,18 +32,53 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
             )
         return total.statistic
 
-    @abstractmethod
+    def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
+        """Yield ``f(batch)`` for each batch, in row order, a few batches ahead of the caller at the most."""
+        with _plain_errors():
+            yield from self._answers(f, source.parts())
+
     def _sum(self, of: Callable[[Batch], Tally[S]], source: Source) -> Tally[S] | None:
-        """Return the sum of ``of(batch)`` over one pass, added in row order; None for no batch at all."""
+        running: Running[S] = Running()
+        for tally, ended in self._steps(of, source.parts(), 0):
+            running.take(tally, ended)
+        return running.total()
 
     @abstractmethod
-    def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
-        """Yield ``f(batch)`` for each batch, in row order."""
+    def _steps(
+        self, of: Callable[[Batch], Tally[S]], parts: Sequence[Source], first: int
+    ) -> Iterator[Step[S]]:
+        """Yield what ``Running.take`` takes, in row order; ``parts[0]`` is part ``first`` of the source."""
+
+    @abstractmethod
+    def _answers(self, f: Callable[[Batch], Any], parts: Sequence[Source]) -> Iterator[Any]:
+        """Yield ``f(batch)`` in row order."""
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        name = error.filename or str(error)
+        raise DataError(
+            f"a file of the table is gone, it was there when the table was opened: {name}; "
+            "put it back, or read the table anew."
+        ) from error
 
 
 def choose_engine(source: Source) -> Engine:
-    """Return the engine of the settings; ``"auto"`` reads in this thread."""
-    name = current_config().engine
-    found = lookup("engine", "serial" if name == "auto" else name)
+    """Return the engine of the settings; ``"auto"`` is the one that suits the source."""
+    settings = current_config()
+    found = lookup("engine", _suited(source) if settings.engine == "auto" else settings.engine)
     assert issubclass(found, Engine)
-    return found()
+    if settings.checkpoint is None:
+        return found()
+    from surefit.engine.checkpoint import Checkpointed
+
+    return Checkpointed(found(), settings.checkpoint)
+
+
+def _suited(source: Source) -> str:
+    """What the source asks for; else threads where batches are read, and the plain loop in memory."""
+    asked: str | None = getattr(source, "engine", None)
+    return asked or ("serial" if isinstance(source, ArraySource) else "threads")

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import reduce
-from operator import add
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from surefit.data.batch import Batch
 from surefit.data.source import Source
-from surefit.engine.base import Engine, S, Tally
+from surefit.engine.base import Engine, Step
+from surefit.engine.running import S, Tally
 
 
 class Serial(Engine):
-    """The plain loop."""
+    """The plain loop: one batch in memory."""
 
     name = "serial"
 
-    def _sum(self, of: Callable[[Batch], Tally[S]], source: Source) -> Tally[S] | None:
-        """Add from left to right."""
-        batches = map(of, source)
-        first = next(batches, None)
-        return None if first is None else reduce(add, batches, first)
+    def _steps(
+        self, of: Callable[[Batch], Tally[S]], parts: Sequence[Source], first: int = 0
+    ) -> Iterator[Step[S]]:
+        for part in parts:
+            for tally in map(of, part):
+                yield tally, 0
+            yield None, 1
 
-    def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
-        """Apply in order."""
-        return map(f, source)
+    def _answers(self, f: Callable[[Batch], Any], parts: Sequence[Source]) -> Iterator[Any]:
+        return map(f, chain.from_iterable(parts))
