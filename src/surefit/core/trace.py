@@ -111,6 +111,12 @@ class Trace:
         found = [getattr(e, name) if named else e.values.get(name) for e in self._events]
         return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
 
+    def plot(self, tolerance: float | None = None) -> Any:
+        """Draw objective and gap over the iterations; see :func:`surefit.plots.plot_trace`."""
+        from surefit.plots.trace import plot_trace
+
+        return plot_trace(self, tolerance)
+
     @property
     def last(self) -> Event | None:
         """The newest event; None before the first."""

@@ -1,0 +1,24 @@
+"""Plots: one chart a function; a notebook, the report and the lab draw with the same ones.
+
+A function takes what a fit left behind (a trace, predictions, a tree) and returns an altair chart in the one
+theme (``theme.py``), ready for a notebook. ``save`` writes it as SVG, PNG or a self-contained HTML page, and
+``to_svg``, ``to_png`` and ``to_html`` return the same; nothing is fetched from a network, then or when the
+page is opened.
+
+The rule for large data: a chart gets what the eye can see, never the rows. Altair puts the data into the
+chart, so a function aggregates first (counts in bins, quantiles, ``thinned`` lines) and hands at most 5000
+rows to ``rows_of``, which refuses more.
+
+To add a chart: a file here with a function ``plot_<what>`` that returns ``styled(...)``, with a title that
+says what is seen, axis titles with units, and its line in the exports below; then render it and look at it.
+"""
+
+from __future__ import annotations
+
+from surefit.plots.base import save as save
+from surefit.plots.base import to_html as to_html
+from surefit.plots.base import to_png as to_png
+from surefit.plots.base import to_svg as to_svg
+from surefit.plots.trace import plot_trace as plot_trace
+
+__all__ = ["plot_trace", "save", "to_html", "to_png", "to_svg"]

@@ -1,0 +1,146 @@
+"""What all charts share: data that are small enough, the theme, and files that need no network."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefit.core.errors import DataError, ParameterError
+from surefit.plots.theme import CONFIG
+
+if TYPE_CHECKING:
+    import altair
+
+    Chart: TypeAlias = altair.TopLevelMixin
+
+MOST_ROWS = 5000
+
+
+def rows_of(columns: Mapping[str, ArrayLike]) -> altair.Data:
+    """Put columns of equal length into the form that a chart carries; what is not finite becomes missing."""
+    import altair
+
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    count = max(map(len, arrays.values()))
+    if count > MOST_ROWS:
+        raise DataError(
+            f"a chart of {count} rows would be large and slow; aggregate or thin them to {MOST_ROWS} first."
+        )
+    lists = [_plain(array) for array in arrays.values()]
+    return altair.Data(values=[dict(zip(arrays, row, strict=True)) for row in zip(*lists, strict=True)])
+
+
+def _plain(array: NDArray[Any]) -> list[Any]:
+    if array.dtype.kind != "f":
+        return array.tolist()
+    return [
+        value if finite else None for value, finite in zip(array.tolist(), np.isfinite(array), strict=True)
+    ]
+
+
+def thinned(values: NDArray[np.float64], most: int = 1000) -> NDArray[np.intp]:
+    """Choose at most ``most`` points of a line so that it looks the same: the first, the last, and the
+    highest and lowest of each stretch.
+
+    >>> thinned(np.array([0.0, 9.0, 1.0, 1.0, 1.0, -5.0, 1.0, 2.0]), most=6)
+    array([0, 1, 5, 7])
+    """
+    if len(values) <= most:
+        return np.arange(len(values))
+    kept = {0, len(values) - 1}
+    for stretch in np.array_split(np.arange(len(values)), (most - 2) // 2):
+        seen = stretch[np.isfinite(values[stretch])]
+        if len(seen):
+            kept |= {int(seen[np.argmin(values[seen])]), int(seen[np.argmax(values[seen])])}
+    return np.array(sorted(kept), dtype=np.intp)
+
+
+def styled(chart: Any) -> Any:
+    """Dress a finished chart in the theme."""
+    return chart.configure(**CONFIG)
+
+
+def to_svg(chart: Chart) -> str:
+    """Return the chart as an SVG picture.
+
+    >>> from surefit import Trace
+    >>> trace = Trace()
+    >>> for _ in trace.iterations(3):
+    ...     trace.record(objective=1.0)
+    >>> to_svg(trace.plot()).startswith("<svg")
+    True
+    """
+    import vl_convert
+
+    # No address is allowed, so that a chart cannot fetch anything while it is drawn.
+    return str(vl_convert.vegalite_to_svg(chart.to_json(), vl_version=_version(), allowed_base_urls=[]))
+
+
+def to_png(chart: Chart, scale: float = 2.0) -> bytes:
+    """Return the chart as a PNG picture; ``scale=2`` is sharp on most screens."""
+    import vl_convert
+
+    return bytes(
+        vl_convert.vegalite_to_png(chart.to_json(), vl_version=_version(), scale=scale, allowed_base_urls=[])
+    )
+
+
+def to_html(chart: Chart, title: str = "surefit") -> str:
+    """Return the chart as one HTML page with tooltips, which holds all that it needs."""
+    import vl_convert
+
+    # Text such as a column's name may hold "</script>": as an escape it stays text.
+    spec = json.dumps(chart.to_dict()).replace("<", "\\u003c")
+    libraries = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", _version())
+    return _PAGE.format(title=html.escape(title), libraries=libraries, spec=spec)
+
+
+def save(chart: Chart, path: str | Path) -> Path:
+    """Write the chart to a file whose ending says how: .svg, .png or .html."""
+    path = Path(path)
+    writers = {
+        ".svg": lambda: to_svg(chart).encode(),
+        ".png": lambda: to_png(chart),
+        ".html": lambda: to_html(chart).encode(),
+    }
+    if path.suffix.lower() not in writers:
+        raise ParameterError(
+            f"a chart cannot be saved as {path.name!r}: let the name end in .svg, .png or .html."
+        )
+    path.write_bytes(writers[path.suffix.lower()]())
+    return path
+
+
+def _version() -> str:
+    """The version of Vega-Lite that altair writes, as vl-convert names it."""
+    import altair
+
+    return ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+
+
+# The policy forbids the page to load anything; Vega compiles the chart's own expressions, hence unsafe-eval.
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data: blob:; \
+script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'">
+<title>{title}</title>
+</head>
+<body>
+<div id="chart"></div>
+<script>{libraries}</script>
+<script>
+const spec = {spec};
+const actions = {{export: true, source: false, compiled: false, editor: false}};
+vegaEmbed("#chart", spec, {{renderer: "svg", actions: actions}});
+</script>
+</body>
+</html>
+"""

@@ -1,0 +1,57 @@
+"""The one look of all charts: light, plain, and told apart by readers who do not see all colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The palette of Okabe and Ito without its yellow and black, distinct for every kind of colour vision; the
+# strongest on white come first.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+)
+COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY]
+INK, FADED, GRID = "#1B1F24", "#57606A", "#E6E8EB"
+WIDTH = 560  # of a chart, in pixels: fits a page and a notebook
+
+_FONT = "Arial, Liberation Sans, DejaVu Sans, sans-serif"
+
+CONFIG: dict[str, Any] = {
+    "font": _FONT,
+    "background": "white",
+    "padding": 12,
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "color": INK,
+        "fontSize": 16,
+        "fontWeight": "bold",
+        "subtitleColor": FADED,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 6,
+        "offset": 16,
+    },
+    "axis": {
+        "domainColor": FADED,
+        "gridColor": GRID,
+        "labelColor": FADED,
+        "labelFontSize": 11,
+        "labelPadding": 4,
+        "tickColor": FADED,
+        "tickSize": 4,
+        "titleColor": INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+    },
+    "axisX": {"grid": False},
+    "axisY": {"domain": False, "ticks": False},
+    "legend": {"labelColor": INK, "labelFontSize": 12, "titleColor": FADED, "titleFontWeight": "normal"},
+    "range": {"category": COLOURS},
+    "line": {"strokeWidth": 2, "strokeJoin": "round"},
+    "point": {"filled": True, "opacity": 1, "size": 36},
+}

@@ -1,0 +1,48 @@
+"""Numbers and durations as a reader wants them."""
+
+from __future__ import annotations
+
+import math
+
+
+def number(value: float, digits: int = 6) -> str:
+    """A number with few digits; powers of ten only where they are shorter.
+
+    >>> number(-1237016.2, 7), number(3.31e-10, 2), number(0.25)
+    ('−1,237,016', '3.3e-10', '0.25')
+    """
+    if value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 10**digits:
+        text = f"{value:,.{digits}g}"
+    else:
+        mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+        text = f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it.
+
+    >>> duration(0.00042), duration(0.31), duration(12.3), duration(200)
+    ('0.42 ms', '310 ms', '12 s', '3.3 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1e3:.2g} ms" if seconds < 0.0995 else f"{seconds * 1e3:.0f} ms"
+    return (
+        f"{seconds:.0f} s"
+        if 10 <= seconds < 100
+        else f"{seconds:.1f} s"
+        if seconds < 10
+        else f"{seconds / 60:.1f} min"
+    )
+
+
+def ticks(last: int, most: int = 10) -> list[int]:
+    """Where to mark an axis that counts from 1: at 1 and at round numbers.
+
+    >>> ticks(40), ticks(3)
+    ([1, 5, 10, 15, 20, 25, 30, 35, 40], [1, 2, 3])
+    """
+    step = next(
+        s for power in range(20) for s in (10**power, 2 * 10**power, 5 * 10**power) if last / s <= most
+    )
+    return [1, *(place for place in range(step, last + 1, step) if place > 1 + step / 2)]
