@@ -14,8 +14,13 @@ from rich.console import Console
 from rich.rule import Rule
 from scipy.stats import t as student
 
-import surefit
+from surefit.core.certificate import Certificate
 from surefit.core.native.gram import centred_gram
+from surefit.io.load import load
+from surefit.io.save import save
+from surefit.io.verify import verify
+from surefit.models.baseline.majority import MajorityClassifier
+from surefit.models.baseline.mean import MeanRegressor
 
 
 @click.command(name="demo", help=__doc__)
@@ -36,7 +41,7 @@ def _answer_and_proof(console: Console) -> None:
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True, scaled=False)
-    model = surefit.MeanRegressor().fit(X, y)
+    model = MeanRegressor().fit(X, y)
     margin = student.ppf(0.975, len(y) - 1) * model.standard_error_[0]
     console.print(f"\n[bold]The answer.[/bold] Disease progression of {len(y)} patients, by its mean.")
     low, high = model.mean_[0] - margin, model.mean_[0] + margin
@@ -45,17 +50,17 @@ def _answer_and_proof(console: Console) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"
-        surefit.save(model, path)
-        honest = surefit.verify(path, X, y)
+        save(model, path)
+        honest = verify(path, X, y)
         console.print(f"[bold]Verified[/bold] from the file and the data: [green]{_verdict(honest)}[/green]")
-        tampered = surefit.load(path)
+        tampered = load(path)
         tampered.mean_ = model.mean_ + 0.5
-        surefit.save(tampered, path)
-        caught = surefit.verify(path, X, y)
+        save(tampered, path)
+        caught = verify(path, X, y)
         console.print(f"  and with the mean in the file moved by 0.5: [red]{_verdict(caught)}[/red]")
 
 
-def _verdict(certificate: surefit.Certificate) -> str:
+def _verdict(certificate: Certificate) -> str:
     return f"{'holds' if certificate.holds else 'does NOT hold'}, gap {certificate.value:.2g}"
 
 
@@ -63,7 +68,7 @@ def _diagnosis(console: Console) -> None:
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    model = surefit.MajorityClassifier().fit(data.data, data.target)
+    model = MajorityClassifier().fit(data.data, data.target)
     rows, columns = data.data.shape
     console.print(f"\n[bold]The diagnosis[/bold] of {rows} scanned digits, {columns} pixels each.")
     for finding in model.diagnosis_:
