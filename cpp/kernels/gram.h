@@ -87,9 +87,15 @@ void pack_sliver(const GramPlan& plan, const RowBlock<T>& x, const Strip& strip,
     for (Index i = 0; i < strip.rows; ++i)
       out[i * sliver_width + last - 1 - first] = strip.row_weight != nullptr ? strip.row_weight[i] : 1.0;
   if (!plan.two_sided() || s >= plan.row_slivers()) return;
-  std::copy_n(out, strip.rows * sliver_width, panel.left.data() + s * sliver_step);
-  for (Index i = 0; i < strip.rows; ++i)
-    for (Index l = 0; l < x_end - first; ++l) out[i * sliver_width + l] *= strip.row_weight[i];
+  double* left = panel.left.data() + s * sliver_step;
+  const Index weighted = x_end - first;
+  for (Index i = 0; i < strip.rows; ++i, left += sliver_width, out += sliver_width) {
+    std::copy_n(out, sliver_width, left);
+    const double h = strip.row_weight[i];
+    Index l = 0;
+    for (; l + lanes <= weighted; l += lanes) store(out + l, load(out + l) * broadcast(h));
+    for (; l < weighted; ++l) out[l] *= h;
+  }
 }
 
 inline void add_square(const GramPlan& plan, const Panel& panel, Index rows, Index row, Index col, double* c,
@@ -195,7 +201,10 @@ template <class Source>
 std::vector<GramSum> gram_sums(const Run& run, const GramPlan& plan, const Source& source) {
   const Index chunks = gram_detail::row_chunks(plan);
   if (chunks >= 8) return gram_detail::by_rows(run, plan, source, chunks);
-  return gram_detail::by_squares(run, plan, source);
+  Run quick = run;
+  if (plan.rows * plan.cols() * plan.cols() < 1'000'000)
+    quick.threads = 1;  // done before another thread wakes up
+  return gram_detail::by_squares(quick, plan, source);
 }
 
 inline void mirror(double* matrix, Index n) {
@@ -203,10 +212,20 @@ inline void mirror(double* matrix, Index n) {
     for (Index j = 0; j < i; ++j) matrix[i * n + j] = matrix[j * n + i];
 }
 
-// Results of the centred Gram: mean (d), scatter (d x d); returns the sum of weights.
+// Results of the centred Gram: mean (d), scatter (d x d), and, if asked for, the part of the mean that
+// rounding left out (d), without which parts far from zero could not be merged; returns the sum of weights.
 struct CentredOut {
   double* mean;
   double* scatter;
+  double* low = nullptr;
+
+  // The mean of column j is shift + rest.
+  void set_mean(Index j, double shift, double rest) const {
+    mean[j] = shift + rest;
+    if (low == nullptr) return;
+    const double part = mean[j] - shift;
+    low[j] = (shift - (mean[j] - part)) + (rest - part);
+  }
 };
 
 template <class Source>
@@ -227,7 +246,7 @@ double centred_gram_of(const Run& run, const GramPlan& plan, const Source& sourc
     for (Index j = 0; j < d; ++j) out.mean[j] += share * gap[j];
     weight = total;
   }
-  for (Index j = 0; j < d; ++j) out.mean[j] += shift[j];
+  for (Index j = 0; j < d; ++j) out.set_mean(j, shift[j], out.mean[j]);
   mirror(out.scatter, d);
   return weight;
 }

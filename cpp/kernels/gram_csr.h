@@ -32,8 +32,8 @@ struct CsrSource {
   Ahead ahead(Index, Index, Index) const { return {}; }
 };
 
-// Whether multiplying entry by entry is cheaper than the dense kernel, which does some sixteen products in
-// its time.
+// Whether multiplying entry by entry is cheaper than the dense kernel, which does some sixty products in the
+// time of one.
 template <class T, class I>
 bool short_rows(const CsrReader<T, I>& reader, Index rows, Index cols) {
   double products = 0;
@@ -41,7 +41,7 @@ bool short_rows(const CsrReader<T, I>& reader, Index rows, Index cols) {
     const auto [from, to] = reader.range(i);
     products += static_cast<double>(to - from) * static_cast<double>(to - from);
   }
-  return 16 * products < static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(cols);
+  return 64 * products < static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(cols);
 }
 
 // The columns that become dense, and the shift of each: full columns of X, then Y or G, then one column more,
@@ -275,7 +275,7 @@ double sparse_centred(const Run& run, const GramPlan& plan, const Csr<T, I>& x, 
                       const CentredOut& out) {
   const Index p = plan.x_cols, d = plan.cols();
   const Tail tail = make_tail(run, plan, CsrReader<T, I>(x, stored), x, stored);
-  std::fill_n(out.mean, d, 0.0);
+  for (Index j = 0; j < d; ++j) out.set_mean(j, 0.0, 0.0);
   std::fill_n(out.scatter, d * d, 0.0);
   if (!(tail.weight > 0)) return 0.0;
   SparseGram<T, I> gram(plan, x, stored, tail, out.scatter, d);
@@ -291,8 +291,8 @@ double sparse_centred(const Run& run, const GramPlan& plan, const Csr<T, I>& x, 
       to -= row(i)[t - 1] / tail.weight * row(j)[t - 1];
     }
   for (Index j = 0; j < d; ++j)
-    out.mean[j] =
-        row(j)[t - 1] / tail.weight + (place(j) < 0 ? 0.0 : tail.shift[static_cast<std::size_t>(place(j))]);
+    out.set_mean(j, place(j) < 0 ? 0.0 : tail.shift[static_cast<std::size_t>(place(j))],
+                 row(j)[t - 1] / tail.weight);
   mirror(out.scatter, d);
   return tail.weight;
 }

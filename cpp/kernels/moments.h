@@ -203,7 +203,9 @@ double column_moments(const Run& run, const Dense<T>& x, const double* weight, c
   const Index width = x.order == Order::C ? strip_cols : 8;
   const Index strips = (x.cols + width - 1) / width;
   std::vector<Moments> parts(static_cast<std::size_t>(chunks), Moments(x.cols));
-  for_chunks(run, chunks * strips, [&](Index task, int) {
+  Run quick = run;
+  if (x.rows * x.cols < 50'000) quick.threads = 1;  // done before another thread wakes up
+  for_chunks(quick, chunks * strips, [&](Index task, int) {
     const Index chunk = task / strips, first = task % strips * width, last = std::min(first + width, x.cols);
     const Index start = x.rows * chunk / chunks, end = x.rows * (chunk + 1) / chunks;
     Moments& part = parts[static_cast<std::size_t>(chunk)];
