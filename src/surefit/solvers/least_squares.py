@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 # A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
 SAFE_GRAM_CONDITION = 1e7
 
-Method = Literal["cholesky", "triangular factor", "minimum norm", "conjugate gradients"]
+Method = Literal["cholesky", "triangular factor", "minimum norm", "eigenvectors"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +115,22 @@ def wide(X: Matrix, Y: Matrix) -> LeastSquares:
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
     method: Method = "minimum norm"
     return LeastSquares(coef, rank, condition, method, root, np.empty((p, 0)), s)
+
+
+def from_singular_gram(gram: Matrix, cross: Matrix) -> LeastSquares:
+    """Solve normal equations that Cholesky cannot, when the data are not at hand for anything better.
+
+    The eigenvectors of the scaled Gram matrix give a factor of it; half of the digits are lost on the way,
+    which the cut for the rank allows for.
+    """
+    lengths = column_lengths(np.diagonal(gram))
+    values, vectors = linalg.eigh(gram / lengths[:, None] / lengths, check_finite=False)
+    cut = 8 * len(gram) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    kept = values > cut
+    rank = int(kept.sum())
+    root = vectors[:, kept] / np.sqrt(values[kept]) / lengths[:, None]
+    null = vectors[:, ~kept] / lengths[:, None]
+    root = shortest(root, null)
+    condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else 1.0
+    method: Method = "eigenvectors" if rank == len(gram) else "minimum norm"
+    return LeastSquares(root @ (root.T @ cross), rank, condition, method, root, null)
