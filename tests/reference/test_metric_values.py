@@ -72,6 +72,9 @@ def test_r2_of_a_constant_that_rounding_blurs() -> None:
     assert metrics.r2_score([0.1] * 10, [0.2] * 10) == 0.0
     assert metrics.r2_score([0.1] * 10, [0.1] * 10) == 1.0
     assert metrics.r2_score([0.1] * 9 + [5.0], [0.2] * 10, sample_weight=[1] * 9 + [0]) == 0.0
+    for constant in RNG.normal(size=50) * 1e4:
+        truth, weight = np.full(30, constant), RNG.uniform(size=30)
+        assert metrics.r2_score(truth, truth + 1, sample_weight=weight) == 0.0
 
 
 def test_r2_of_one_row_is_not_a_number() -> None:
