@@ -1,0 +1,42 @@
+"""Columns that nearly depend on each other, and the digits that this costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from surefit.core.diagnosis import Evidence, Finding, Rule
+
+
+class IllConditioned(Rule):
+    """A condition number, of columns scaled to one length, beyond a million."""
+
+    name = "ill-conditioned"
+    needs = ("condition",)
+    threshold = 1e6
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Turn the condition number into digits."""
+        condition = float(evidence["condition"])
+        if not condition > self.threshold:
+            return
+        lost = math.log10(condition)
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"Some columns nearly follow from others: the condition number is {condition:.2g}, "
+            f"so about {lost:.0f} of 16 digits are lost on the way from the data to the coefficients.",
+            remedy="Drop or combine columns that say the same, or use Ridge; predictions suffer less than "
+            "coefficients.",
+            evidence={"condition": condition, "digits lost": lost},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """Ten million."""
+        return {"condition": 1e7}
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """A hundred thousand."""
+        return {"condition": 1e5}

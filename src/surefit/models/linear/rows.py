@@ -1,0 +1,57 @@
+"""All rows of a source in memory, for solvers that cannot do with less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surefit.data.batch import Batch
+from surefit.data.source import Source
+
+
+def gathered(source: Source) -> Batch:
+    """Join the batches of a source; a single one is taken as it is."""
+    batches = list(source)
+    if len(batches) == 1:
+        return batches[0]
+    blocks: list[Any] = [batch.X for batch in batches]
+    X = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+    weights = [np.ones(len(batch)) if batch.weight is None else batch.weight for batch in batches]
+    plain = all(batch.weight is None for batch in batches)
+    return Batch(
+        X, np.concatenate([np.asarray(b.y) for b in batches]), None if plain else np.concatenate(weights)
+    )
+
+
+class CentredRows:
+    """The rows of a matrix, weighted and centred, as an operator that never fills a sparse one.
+
+    Of :math:`A = S^{1/2} (X - 1m')`: ``forward`` multiplies by A, ``backward`` by A'.
+    """
+
+    def __init__(self, X: Any, weight: NDArray[np.float64] | None, mean: NDArray[np.float64]) -> None:
+        self._X = X
+        self._root = None if weight is None else np.sqrt(weight)[:, None]
+        self._mean = mean
+
+    def forward(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A V."""
+        product = np.asarray(self._X @ V) - self._mean @ V
+        return product if self._root is None else self._root * product
+
+    def backward(self, U: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A' U."""
+        weighted = U if self._root is None else self._root * U
+        return np.asarray(self._X.T @ weighted) - np.outer(self._mean, weighted.sum(axis=0))
+
+    def weighted(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """S^(1/2) Y."""
+        return Y if self._root is None else self._root * Y
+
+    def dense(self) -> NDArray[np.float64]:
+        """A itself, for a matrix that is small enough."""
+        X = self._X.toarray() if sparse.issparse(self._X) else np.asarray(self._X, dtype=np.float64)
+        return self.weighted(X - self._mean)
