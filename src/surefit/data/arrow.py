@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.data.schema import Column, Kind
-from surefit.data.stream import ArrowStream
 from surefit.data.table import Table
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000_000  # microseconds
 UNKNOWN = -2  # the code of a value that is not among the levels of its column
-MAX_LEVELS = 10_000  # a string column with more distinct values is text
 
 
 def kind_of(field: pa.Field) -> Kind:
@@ -59,6 +57,8 @@ def to_numpy(values: pa.Array | pa.ChunkedArray, column: Column) -> NDArray[Any]
 
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
+    if pa.types.is_null(values.type):
+        return _nothing(len(values), column.kind)
     if column.kind == "category":
         return codes_of(values, column)
     if column.kind == "text":
@@ -66,9 +66,14 @@ def to_numpy(values: pa.Array | pa.ChunkedArray, column: Column) -> NDArray[Any]
     if column.kind == "date":
         stamps = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
         return _floats(stamps) / DAY
-    if pa.types.is_null(values.type):
-        return np.full(len(values), np.nan)
     return _floats(values)
+
+
+def _nothing(rows: int, kind: Kind) -> NDArray[Any]:
+    """A column without a single value."""
+    if kind == "text":
+        return np.full(rows, None, dtype=object)
+    return np.full(rows, -1, dtype=np.int32) if kind == "category" else np.full(rows, np.nan)
 
 
 def _floats(values: pa.Array) -> NDArray[np.float64]:
@@ -90,10 +95,15 @@ def plain(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
+def countable(values: pa.Array) -> pa.Array:
+    """The same values in a type whose distinct ones pyarrow finds: views of strings it counts wrongly."""
+    import pyarrow as pa
+
+    return values.cast(pa.large_string()) if pa.types.is_string_view(values.type) else values
+
+
 def codes_of(values: pa.Array, column: Column) -> NDArray[np.int32]:
-    """The place of each value among the column's levels: -1 for missing, -2 for a level that is not one of
-    them.
-    """
+    """The place of each value among the column's levels: -1 for missing, -2 for one that is not there."""
     import pyarrow as pa
 
     assert column.levels is not None
@@ -106,43 +116,3 @@ def codes_of(values: pa.Array, column: Column) -> NDArray[np.int32]:
     )
     codes: NDArray[np.int32] = places[values.indices.fill_null(len(found)).to_numpy(zero_copy_only=False)]
     return codes
-
-
-def levels_of(stream: ArrowStream, names: Sequence[str]) -> dict[str, NDArray[Any] | None]:
-    """Find the levels of columns in one pass that reads nothing else; None for a column with too many to be
-    one.
-
-    Levels are sorted, so that they do not depend on the order of rows; an ordered dictionary keeps its own
-    order.
-    """
-    import pyarrow.compute as pc
-
-    found: dict[str, set[Any] | None] = {name: set() for name in names}
-    declared: dict[str, list[Any]] = {}
-    for batch in stream.batches(names):
-        for name, levels in found.items():
-            values = batch.column(name)
-            if getattr(values.type, "ordered", False):
-                declared.setdefault(name, values.dictionary.to_pylist())
-            if levels is not None:
-                levels.update(plain(pc.unique(values)).to_pylist())
-                if len(levels) > MAX_LEVELS:
-                    found[name] = None
-    sorted_levels = {name: None if levels is None else _sorted(levels) for name, levels in found.items()}
-    ordered = {name: [level for level in levels if level is not None] for name, levels in declared.items()}
-    return {
-        **sorted_levels,
-        **{name: _array(levels) for name, levels in ordered.items() if found[name] is not None},
-    }
-
-
-def _sorted(levels: set[Any]) -> NDArray[Any]:
-    return _array(sorted(levels - {None}))
-
-
-def _array(levels: list[Any]) -> NDArray[Any]:
-    if all(isinstance(level, str) for level in levels):
-        array = np.empty(len(levels), dtype=object)
-        array[:] = levels
-        return array
-    return np.array(levels)

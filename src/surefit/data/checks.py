@@ -36,6 +36,8 @@ class Checked:
             X = X if self.tables else X.numbers
         elif isinstance(X, np.ndarray):
             self._finite(X, None, batch.start)
+        elif hasattr(X, "toarray"):
+            self._finite_entries(X, batch.start)
         self._target(batch)
         weight = (
             None
@@ -62,7 +64,18 @@ class Checked:
                 "replace it by a number, or leave the row out."
             )
         if gone.any() and not self.missing:
-            raise DataError(missing_cells(self.who, dict(zip(names, gone.sum(axis=0).tolist(), strict=True))))
+            counts = dict(zip(names, gone.sum(axis=0).tolist(), strict=True))
+            raise DataError(missing_cells(self.who, counts, f" in rows {start} to {start + len(block) - 1}"))
+
+    def _finite_entries(self, X: Any, start: int) -> None:
+        bad = np.isinf(X.data) if self.missing else ~np.isfinite(X.data)
+        if bad.any():
+            entry = int(np.flatnonzero(bad)[0])
+            row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+            raise DataError(
+                f"column 'x{X.indices[entry]}' holds {X.data[entry]:g} in row {start + row}: "
+                "replace it by a number, or leave the row out."
+            )
 
     def _target(self, batch: Batch) -> None:
         y = batch.y
@@ -87,12 +100,12 @@ def other_kinds(who: str, columns: list[Column], rows: int) -> str:
     )
 
 
-def missing_cells(who: str, counts: dict[str, int]) -> str:
+def missing_cells(who: str, counts: dict[str, int], rows: str = "") -> str:
     """The sentence for missing cells."""
     found = {name: count for name, count in counts.items() if count}
     where = listed([f"{name!r} ({count})" for name, count in found.items()])
     return (
-        f"{who} cannot use missing values, and {sum(found.values())} cells are missing: {where}. "
+        f"{who} cannot use missing values, and {sum(found.values())} cells are missing{rows}: {where}. "
         "Fill them with SimpleImputer, or leave those rows or columns out."
     )
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from surefit.core.errors import DataError
 from surefit.core.registry import Registered, members
-from surefit.data.arrow import kind_of, levels_of
+from surefit.data.arrow import kind_of
+from surefit.data.levels import levels_of
+from surefit.data.matrix import MatrixSource
 from surefit.data.schema import Column, Schema
 from surefit.data.source import Source, TableSource
-from surefit.data.stream import ArrowStream
+from surefit.data.stream import JOINED, ArrowStream, MatrixStream, Role
 
 
 class Reader(Registered, kind="reader", folder="surefit.data.readers"):
     """Opens one form of table; one a file in ``readers/``."""
 
     opens: ClassVar[str]  # what it opens, in words, for the error when nothing fits
+    in_memory: ClassVar[bool] = False  # an array or frame, which the door can check as a whole
 
     @classmethod
     @abstractmethod
@@ -28,17 +31,33 @@ class Reader(Registered, kind="reader", folder="surefit.data.readers"):
 
     @classmethod
     @abstractmethod
-    def open(cls, what: Any) -> ArrowStream | Source:
-        """Open it; a typed table is an ArrowStream, plain numbers may be a Source of their own."""
+    def open(cls, what: Any) -> ArrowStream | MatrixStream:
+        """Open it: a typed table, or plain numbers."""
 
 
-def read(
-    what: Any, target: str | None = None, weight: str | None = None, columns: Sequence[str] | None = None
-) -> Source:
-    """Make a source of a table: a path, folder or glob of files, a frame, an array, an iterator of batches,
-    ...
+def find_reader(what: Any) -> type[Reader] | None:
+    """The reader that takes it, if there is one."""
+    for reader in members("reader").values():
+        assert issubclass(reader, Reader)
+        if reader.takes(what):
+            return reader
+    return None
 
-    target, weight: the columns of those names leave X. columns: which ones X keeps; all others by default.
+
+def open_stream(what: Any) -> ArrowStream | MatrixStream:
+    """Open whatever a reader takes."""
+    reader = find_reader(what)
+    if reader is None:
+        known = sorted(reader.opens for reader in members("reader").values() if issubclass(reader, Reader))
+        raise DataError(f"surefit cannot read a {type(what).__name__}; it reads {'; '.join(known)}.")
+    return reader.open(what)
+
+
+def read(what: Any, target: Any = None, weight: Any = None, columns: Sequence[str] | None = None) -> Source:
+    """Make a source of a table: files, a frame, an array, an iterator of batches, a query, ...
+
+    target, weight: names of columns, which leave X; values, one a row, for what lies in memory or on a
+    cluster. columns: which ones X keeps; all others by default.
 
     >>> import pyarrow as pa
     >>> source = read(pa.table({"size": [1.0, 2.0], "price": [10.0, 20.0]}), target="price")
@@ -46,16 +65,48 @@ def read(
     ('size',)
     """
     if isinstance(what, Source):
-        return what
-    for reader in members("reader").values():
-        assert issubclass(reader, Reader)
-        if reader.takes(what):
-            opened = reader.open(what)
-            return opened if isinstance(opened, Source) else table_source(opened, target, weight, columns)
-    known = "; ".join(
-        sorted(reader.opens for reader in members("reader").values() if issubclass(reader, Reader))
-    )
-    raise DataError(f"surefit cannot read a {type(what).__name__}; it reads {known}.")
+        return _again(what, target, weight, columns)
+    stream = open_stream(what)
+    names: dict[Role, str | None] = {}
+    given: tuple[tuple[Role, Any], ...] = (("target", target), ("weight", weight))
+    for role, values in given:
+        if values is None or isinstance(values, str):
+            names[role] = values
+        else:
+            stream, names[role] = _join(stream, role, values), JOINED[role]
+    if isinstance(stream, MatrixStream):
+        named = next(
+            (n for n in (*names.values(), *(columns or ())) if n not in (None, *JOINED.values())), None
+        )
+        if named is not None:
+            raise DataError(
+                f"there is no column {named!r}, for an array has no names: pass values, or a frame."
+            )
+        return MatrixSource.of(stream)
+    return table_source(stream, names["target"], names["weight"], columns)
+
+
+def _join(stream: Any, role: Role, values: Any) -> Any:
+    if not hasattr(stream, "beside"):
+        raise DataError(
+            f"the {role} must name a column when the table is read from a file, a query or an iterator, "
+            f"not be a {type(values).__name__}: put it into the table."
+        )
+    return stream.beside(role, values)
+
+
+def _again(source: Source, target: Any, weight: Any, columns: Sequence[str] | None) -> Source:
+    """A source, with other columns for target, weights or X if any are named."""
+    if target is None and weight is None and columns is None:
+        return source
+    if not isinstance(source, TableSource) or not all(isinstance(n, str | None) for n in (target, weight)):
+        raise DataError(
+            "this source cannot take another target, weight or choice of columns: give them to surefit.read."
+        )
+    kept = None if source.target is None else source.target.name
+    target, weight = target or kept, weight or source.weight
+    names = [name for name in source.schema.names or () if name not in (target, weight)]
+    return table_source(source.stream, target, weight, columns or names)
 
 
 def table_source(
@@ -64,14 +115,14 @@ def table_source(
     weight: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> TableSource:
-    """Decide what each column of a stream is; finding the levels of categories takes a pass over those
-    columns.
-    """
+    """Decide what each column is; finding the levels of categories takes a pass over those columns."""
     fields = {field.name: field for field in stream.arrow_schema}
     if len(fields) != len(stream.arrow_schema):
         names = stream.arrow_schema.names
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the table has two columns named {twice!r}: rename one of them.")
+    target = target or next((name for name in fields if name == JOINED["target"]), None)
+    weight = weight or next((name for name in fields if name == JOINED["weight"]), None)
     for role, name in (("target", target), ("weight", weight), *(("column", name) for name in columns or ())):
         if name is not None and name not in fields:
             near = get_close_matches(name, fields, n=1)
@@ -79,12 +130,16 @@ def table_source(
                 f"did you mean {near[0]!r}?" if near else f"its columns are {', '.join(list(fields)[:20])}."
             )
             raise DataError(f"the table has no {role} named {name!r}: {hint}")
+    if weight is not None and kind_of(fields[weight]) not in ("number", "boolean"):
+        raise DataError(f"the weight {weight!r} holds {fields[weight].type}: weights must be numbers.")
     chosen = (
         list(columns) if columns is not None else [name for name in fields if name not in (target, weight)]
     )
     if not chosen:
         raise DataError("the table has no column left for X beside target and weight.")
-    kinds = {name: kind_of(fields[name]) for name in [*chosen, *([target] if target is not None else [])]}
+    wanted = [*chosen, *([target] if target is not None else [])]
+    stream = _select(stream, [*wanted, *([weight] if weight is not None else [])])
+    kinds = {name: kind_of(fields[name]) for name in wanted}
     categories = [name for name, kind in kinds.items() if kind == "category"]
     levels = levels_of(stream, categories) if categories else {}
     found = {
@@ -97,13 +152,62 @@ def table_source(
     return TableSource(stream, schema, None if target is None else found[target], weight)
 
 
+def read_like(what: Any, columns: tuple[Column, ...] | None) -> Source:
+    """Make a source of rows for a model that knows its columns, so that no pass is needed to find them."""
+    if columns is None or isinstance(what, Source):
+        source = read(what)
+        return (
+            with_columns(source, columns)
+            if columns is not None and isinstance(source, TableSource)
+            else source
+        )
+    stream = open_stream(what)
+    if isinstance(stream, MatrixStream):
+        return MatrixSource.of(stream)
+    if hasattr(stream, "like"):
+        stream = stream.like(columns)
+    return with_columns(TableSource(stream, Schema(len(columns), columns)), columns)
+
+
 def with_columns(source: TableSource, columns: tuple[Column, ...]) -> TableSource:
-    """Hold a source to columns seen before: the same names, with the levels that were fitted."""
-    present = set(source.stream.arrow_schema.names)
-    missing = [column.name for column in columns if column.name not in present]
+    """Hold a source to columns seen before: the same names and kinds, with the levels that were fitted."""
+    stream = source.stream
+    if source.schema.columns != columns and hasattr(stream, "like"):
+        stream = stream.like(columns)
+    fields = {field.name: field for field in stream.arrow_schema}
+    missing = [column.name for column in columns if column.name not in fields]
     if missing:
         raise DataError(
             f"the table lacks {len(missing)} of the columns that the model was fitted on: "
             f"{', '.join(missing[:10])}."
         )
-    return replace(source, schema=replace(source.schema, width=len(columns), columns=columns))
+    for column in columns:
+        kind = kind_of(fields[column.name])
+        if not _fits(column, kind, str(fields[column.name].type) == "null"):
+            raise DataError(
+                f"column {column.name!r} was a {column.kind} when the model was fitted, but is a {kind} "
+                "here: give it the same type as then."
+            )
+    kept = [
+        *([] if source.target is None else [source.target.name]),
+        *([source.weight] if source.weight else []),
+    ]
+    stream = _select(stream, [*(column.name for column in columns), *kept])
+    schema = replace(source.schema, width=len(columns), columns=columns, rows=stream.rows)
+    return replace(source, stream=stream, schema=schema)
+
+
+def _fits(column: Column, kind: str, empty: bool) -> bool:
+    if empty or kind == column.kind:
+        return True
+    if column.kind == "text":
+        return kind == "category"
+    if column.kind == "category" and column.levels is not None and column.levels.dtype.kind in "iufb":
+        return kind in ("number", "boolean")
+    return {kind, column.kind} == {"number", "boolean"}
+
+
+def _select(stream: ArrowStream, names: Iterable[str]) -> ArrowStream:
+    """Leave other columns out at once, where the stream can."""
+    narrower: ArrowStream = stream.select(list(dict.fromkeys(names))) if hasattr(stream, "select") else stream
+    return narrower

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.data.levels import levels_of
+from surefit.data.matrix import MatrixSource
 from surefit.data.source import MappedSource, Source, TableSource
+
+MAX_CLASSES = 1000  # of numbers; more are rather measurements
 
 
 def class_codes(y: Any, classes: Any = None) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -31,9 +35,12 @@ def class_codes(y: Any, classes: Any = None) -> tuple[NDArray[np.int64], NDArray
     return np.searchsorted(labels, found)[codes].astype(np.int64, copy=False), labels
 
 
-def with_target(who: str, source: Source, wanted: Literal["number", "class"], classes: Any = None) -> Source:
-    """Say what a source's target is for: numbers as they are, or classes, whose labels may take a pass to
-    find.
+def with_target(
+    who: str, source: Source, wanted: Literal["number", "class", "any"], classes: Any = None
+) -> Source:
+    """Say what a source's target is for: numbers as they are, or classes, found in a pass if need be.
+
+    Where any will do, numbers are numbers and everything else is a class.
     """
     if source.schema.targets == 0:
         raise DataError(
@@ -44,10 +51,17 @@ def with_target(who: str, source: Source, wanted: Literal["number", "class"], cl
         # Rows may be mapped on their way, their target is not: it is decided where they come from.
         origin = with_target(who, source.origin, wanted, classes)
         return replace(source, origin=origin, schema=replace(source.schema, classes=origin.schema.classes))
+    if isinstance(source, MatrixSource):
+        if wanted != "class":
+            return source
+        labels = _labels(source) if classes is None else np.unique(np.asarray(classes))
+        return replace(source, schema=replace(source.schema, classes=labels))
     if not isinstance(source, TableSource):
         return source
     target = source.target
     assert target is not None
+    if wanted == "any":
+        wanted = "number" if target.kind == "number" else "class"
     if wanted == "number":
         if target.kind not in ("number", "boolean"):
             raise DataError(
@@ -65,44 +79,27 @@ def with_target(who: str, source: Source, wanted: Literal["number", "class"], cl
     return replace(source, schema=replace(source.schema, classes=labels))
 
 
-def _labels(source: TableSource) -> NDArray[Any]:
-    """The classes of a target column: its levels, or the distinct values that a pass over it finds."""
+def _labels(source: TableSource | MatrixSource) -> NDArray[Any]:
+    """The classes of a target: its levels, or the distinct values that a pass over it alone finds."""
+    if isinstance(source, MatrixSource):
+        pieces = list(source.stream.distinct_targets())
+        return _few(np.unique(np.concatenate(pieces)) if pieces else np.empty(0), "y")
     target = source.target
     assert target is not None
     if target.levels is not None:
         return np.sort(target.levels)
-    found: set[float] = set()
-    alone = replace(source, schema=replace(source.schema, columns=(), width=0), weight=None)
-    for batch in alone:
-        assert batch.y is not None
-        found.update(np.unique(batch.y[~np.isnan(batch.y)]).tolist())
-        if len(found) > 1000:
-            raise DataError(
-                f"the target {target.name!r} has more than 1000 distinct numbers, which are hardly classes: "
-                "use a regressor, or another column."
-            )
-    labels = np.array(sorted(found))
+    levels = levels_of(source.stream, [target.name])[target.name]
+    labels = _few(levels, target.name)
     if target.kind == "boolean":
         return labels.astype(bool)
     whole = labels.astype(np.int64)
-    return whole if np.array_equal(whole, labels) else labels
+    return whole if np.array_equal(whole, labels) else labels.astype(np.float64)
 
 
-def attach(source: Source, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> Source:
-    """Join a target or weights held in memory to a source, row by row."""
-    if y is None and weight is None:
-        return source
-    return MappedSource(source, source.schema, _Attach(y, weight))
-
-
-class _Attach:
-    def __init__(self, y: NDArray[Any] | None, weight: NDArray[np.float64] | None) -> None:
-        self._y, self._weight = y, weight
-
-    def __call__(self, batch: Any) -> Any:
-        rows = slice(batch.start, batch.start + len(batch))
-        return replace(
-            batch,
-            y=batch.y if self._y is None else self._y[rows],
-            weight=batch.weight if self._weight is None else self._weight[rows],
+def _few(labels: NDArray[Any] | None, name: str) -> NDArray[Any]:
+    if labels is None or (len(labels) > MAX_CLASSES and labels.dtype.kind in "fiu"):
+        raise DataError(
+            f"the target {name!r} has more than {MAX_CLASSES} distinct numbers, which are hardly classes: "
+            "use a regressor, or another column."
         )
+    return labels

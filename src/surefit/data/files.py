@@ -1,0 +1,136 @@
+"""Files of tables: which ones a path means, what to say when one is damaged, and the contract of a format."""
+
+from __future__ import annotations
+
+import glob
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import ClassVar
+
+from surefit.core.errors import DataError
+from surefit.core.registry import Registered, members
+from surefit.data.stream import ArrowStream
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file as it was when it was first looked at; every pass must find the same."""
+
+    path: str
+    size: int
+    modified: int
+
+    @classmethod
+    def at(cls, path: str | Path) -> DataFile:
+        """Look at a file; an empty one is an error."""
+        with reading(str(path)):
+            found = os.stat(path)
+        if found.st_size == 0:
+            raise DataError(f"{path} is empty: remove it, or write it again.")
+        return cls(str(path), found.st_size, found.st_mtime_ns)
+
+    @contextmanager
+    def opened(self) -> Iterator[str]:
+        """Check that nobody changed the file since, and turn what goes wrong into a sentence."""
+        with reading(self.path):
+            found = os.stat(self.path)
+            if (found.st_size, found.st_mtime_ns) != (self.size, self.modified):
+                raise DataError(f"{self.path} was changed while it was being read: start again.")
+            yield self.path
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Say which file it was when reading fails."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"{path} is gone: it was removed while it was being read.") from None
+    except (OSError, ValueError, TypeError, KeyError, NotImplementedError) as error:
+        # pyarrow's errors are of these kinds too
+        if isinstance(error, DataError):
+            raise
+        reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+        raise DataError(
+            f"{path} cannot be read; it is damaged, ends half-way or is in another format: {reason}."
+        ) from error
+
+
+class FileFormat(Registered, kind="file-format", folder="surefit.data.readers"):
+    """One format of files; it is known by how their names end."""
+
+    endings: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    @abstractmethod
+    def open(cls, files: Sequence[DataFile]) -> ArrowStream:
+        """Open files, which are one table, in this order."""
+
+
+def formats() -> dict[str, type[FileFormat]]:
+    """Every ending, with the format that it stands for."""
+    found = {}
+    for member in members("file-format").values():
+        assert issubclass(member, FileFormat)
+        found.update(dict.fromkeys(member.endings, member))
+    return found
+
+
+def format_of(path: str) -> type[FileFormat] | None:
+    """The format that the file's name ends in."""
+    known = formats()
+    endings = [ending for ending in known if path.lower().endswith(ending)]
+    return known[max(endings, key=len)] if endings else None
+
+
+def list_files(what: str | Path) -> tuple[type[FileFormat], list[str]]:
+    """The files that a path, folder or glob stands for, sorted, and their one format.
+
+    Of a folder and those below it, names that start with a dot or underscore and endings that no format has
+    are passed over.
+    """
+    path = os.fspath(what)
+    if os.path.isfile(path):
+        found = format_of(path)
+        if found is None:
+            raise DataError(f"cannot tell the format of {path}: its name must end in {', '.join(formats())}.")
+        return found, [path]
+    if os.path.isdir(path):
+        names = sorted(
+            str(file) for file in Path(path).rglob("*") if file.is_file() and not _hidden(file, path)
+        )
+        place = f"the folder {path}"
+    elif glob.has_magic(path):
+        names = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
+        place = f"the pattern {path}"
+    else:
+        raise DataError(f"there is no file or folder {path}{_nearest(path)}")
+    by_name = {name: found for name in names if (found := format_of(name)) is not None}
+    kinds = list(dict.fromkeys(by_name.values()))
+    if not kinds:
+        raise DataError(
+            f"{place} holds no data file: surefit reads names that end in {', '.join(formats())}."
+        )
+    if len(kinds) > 1:
+        one, two = (next(name for name, kind in by_name.items() if kind is wanted) for wanted in kinds[:2])
+        raise DataError(
+            f"{place} mixes formats, {os.path.basename(one)} and {os.path.basename(two)}: "
+            "read one of them, with a pattern such as *.parquet."
+        )
+    return kinds[0], list(by_name)
+
+
+def _hidden(file: Path, folder: str) -> bool:
+    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+
+
+def _nearest(path: str) -> str:
+    folder = os.path.dirname(path) or "."
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    near = get_close_matches(os.path.basename(path), names, n=1)
+    return f": did you mean {near[0]!r}?" if near else "."

@@ -1,0 +1,107 @@
+"""JSON lines: one object a line, its keys are the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from surefit.core.errors import DataError
+from surefit.data.files import DataFile, FileFormat
+from surefit.data.readers.text import Found, TextFiles
+from surefit.data.stream import ArrowStream, watched
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK = 4 * 2**20  # bytes of text that are parsed at once
+
+
+class JsonLines(TextFiles):
+    """Files of objects; a key that a line lacks is a missing cell."""
+
+    def _names(self) -> list[str]:
+        return list(self.arrow_schema.names)
+
+    def _find(self) -> Found:
+        import pyarrow as pa
+
+        kinds: dict[str, pa.DataType] = {}
+        counts = []
+        for file in self.files:
+            rows = 0
+            for batch in watched(_parse(file, None), f"finding types in {file.path}"):
+                rows += batch.num_rows
+                for field in batch.schema:
+                    kinds[field.name] = _join(file, field, kinds.get(field.name))
+            counts.append(rows)
+        return Found(pa.schema(kinds), tuple(counts))
+
+    def _read(self, file: DataFile, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        return _parse(file, pa.schema([schema.field(name) for name in columns]))
+
+
+def _parse(file: DataFile, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.json
+
+    options = None
+    if schema is not None:
+        options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    reading = pa.json.ReadOptions(block_size=2 * BLOCK)
+    with file.opened() as path:
+        for text in _lines(path):
+            table = pa.json.read_json(BytesIO(text), read_options=reading, parse_options=options)
+            if schema is not None:
+                table = table.select(schema.names)
+            yield from table.combine_chunks().to_batches()
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Blocks of whole lines."""
+    import pyarrow as pa
+
+    rest = b""
+    with pa.input_stream(path, compression="detect") as file:
+        while block := file.read(BLOCK):
+            whole, end, tail = block.rpartition(b"\n")
+            if end and (rest + whole).strip():
+                yield rest + whole + end
+            rest = tail if end else rest + tail
+    if rest.strip():
+        yield rest
+
+
+def _join(file: DataFile, field: pa.Field, seen: pa.DataType | None) -> pa.DataType:
+    """One type for two blocks; numbers and text in one column are an error."""
+    import pyarrow.types as t
+
+    kind = field.type
+    if seen is None or t.is_null(seen) or kind == seen:
+        return kind
+    if t.is_null(kind):
+        return seen
+    if all(t.is_integer(k) or t.is_floating(k) for k in (kind, seen)):
+        return kind if t.is_floating(kind) else seen
+    if all(t.is_string(k) or t.is_timestamp(k) for k in (kind, seen)):
+        return kind if t.is_string(kind) else seen
+    raise DataError(
+        f"{file.path}: column {field.name!r} holds {kind} in some rows and {seen} in others; "
+        "write it with one type."
+    )
+
+
+class Json(FileFormat):
+    """One JSON object a line."""
+
+    name = "json-lines"
+    endings = tuple(
+        f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for packed in ("", ".gz", ".bz2", ".zst")
+    )
+
+    @classmethod
+    def open(cls, files: Sequence[DataFile]) -> ArrowStream:
+        """Types are found when they are asked for."""
+        return JsonLines(files)

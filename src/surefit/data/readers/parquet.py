@@ -1,0 +1,95 @@
+"""Parquet files, a run of row groups at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from surefit.data.agree import common_schema
+from surefit.data.files import DataFile, FileFormat
+from surefit.data.stream import BATCH_BYTES, ArrowStream, Chain, batch_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring row groups that are read together: about a batch, or one that is larger."""
+
+    groups: tuple[int, ...]
+    rows: int
+    decoded: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFile:
+    """One file, or some of its row groups.
+
+    Batches end where a run ends, so that a file read whole and read in parts has the same batches.
+    """
+
+    file: DataFile
+    arrow_schema: pa.Schema
+    runs: tuple[Run, ...]
+
+    @classmethod
+    def at(cls, file: DataFile) -> ParquetFile:
+        """Read the footer."""
+        import pyarrow.parquet as pq
+
+        with file.opened() as path, pq.ParquetFile(path) as opened:
+            return cls(file, opened.schema_arrow, tuple(_runs(opened.metadata)))
+
+    @property
+    def rows(self) -> int:
+        """The sum over the row groups."""
+        return sum(run.rows for run in self.runs)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Decode run by run; of a large row group a batch at a time, and its bytes as they are needed."""
+        import pyarrow.parquet as pq
+
+        names = self.arrow_schema.names if columns is None else list(columns)
+        share = len(names) / max(1, len(self.arrow_schema.names))
+        with self.file.opened() as path, pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as opened:
+            for run in self.runs:
+                rows = batch_rows(share * run.decoded / max(1, run.rows))
+                yield from opened.iter_batches(rows, list(run.groups), names)
+
+    def parts(self) -> Sequence[ArrowStream]:
+        """One for each run of row groups."""
+        return [replace(self, runs=(run,)) for run in self.runs] or [self]
+
+
+def _runs(metadata: pq.FileMetaData) -> Iterator[Run]:
+    """Pack row groups into runs of about a batch."""
+    groups: list[int] = []
+    rows = decoded = 0
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        # Once decoded, a cell takes eight bytes in a table, whatever dictionary or compression there was.
+        size = max(group.total_byte_size, 8 * group.num_rows * group.num_columns)
+        if groups and decoded + size > BATCH_BYTES:
+            yield Run(tuple(groups), rows, decoded)
+            groups, rows, decoded = [], 0, 0
+        groups.append(index)
+        rows, decoded = rows + group.num_rows, decoded + size
+    if rows:
+        yield Run(tuple(groups), rows, decoded)
+
+
+class Parquet(FileFormat):
+    """Parquet: typed, compressed, by columns; the best format for a large table."""
+
+    name = "parquet"
+    endings = (".parquet", ".pq")
+
+    @classmethod
+    def open(cls, files: Sequence[DataFile]) -> ArrowStream:
+        """Read all footers, and compare them."""
+        members = tuple(ParquetFile.at(file) for file in files)
+        schema = common_schema((member.file.path, member.arrow_schema) for member in members)
+        return Chain(members, schema)
