@@ -40,18 +40,22 @@ Csr<T, I> csr(const Vector<T>& data, const Vector<I>& indices, const Vector<I>& 
   return {data.data(), indices.data(), indptr.data(), static_cast<Index>(indptr.shape(0)) - 1, cols};
 }
 
+// The mean takes d places, or twice as many: then its rounding errors follow.
+CentredOut centred_out(OutVector<double>& mean, OutMatrix<double>& scatter, Index d) {
+  const bool low = static_cast<Index>(mean.shape(0)) == 2 * d;
+  expect_size(mean, low ? 2 * d : d);
+  expect_shape(scatter, d, d);
+  return {mean.data(), scatter.data(), low ? mean.data() + d : nullptr};
+}
+
 template <class T>
 double centred_dense(Matrix<T> X, Extra Y, Weight weight, OutVector<double> mean, OutMatrix<double> scatter,
                      int threads) {
   const Dense<T> x = dense(X);
   const Inputs in(Y, weight, x.rows);
-  const Index d = x.cols + in.extra.cols;
-  expect_size(mean, d);
-  expect_shape(scatter, d, d);
+  const CentredOut out = centred_out(mean, scatter, x.cols + in.extra.cols);
   double total = 0;
-  call(threads, [&](const Run& run) {
-    total = centred_gram(run, x, in.extra, in.weight, {mean.data(), scatter.data()});
-  });
+  call(threads, [&](const Run& run) { total = centred_gram(run, x, in.extra, in.weight, out); });
   return total;
 }
 
@@ -60,13 +64,10 @@ double centred_csr(Vector<T> data, Vector<I> indices, Vector<I> indptr, Index co
                    OutVector<double> mean, OutMatrix<double> scatter, int threads) {
   const Csr<T, I> x = csr(data, indices, indptr, cols);
   const Inputs in(Y, weight, x.rows);
-  const Index d = cols + in.extra.cols, stored = static_cast<Index>(data.shape(0));
-  expect_size(mean, d);
-  expect_shape(scatter, d, d);
+  const Index stored = static_cast<Index>(data.shape(0));
+  const CentredOut out = centred_out(mean, scatter, cols + in.extra.cols);
   double total = 0;
-  call(threads, [&](const Run& run) {
-    total = centred_gram(run, x, stored, in.extra, in.weight, {mean.data(), scatter.data()});
-  });
+  call(threads, [&](const Run& run) { total = centred_gram(run, x, stored, in.extra, in.weight, out); });
   return total;
 }
 
