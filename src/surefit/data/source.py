@@ -95,11 +95,6 @@ class TableSource:
         known = np.isin(values, classes)
         return np.where(known, codes, -1)
 
-    @property
-    def engine(self) -> str | None:
-        """The engine that suits the stream."""
-        return getattr(self.stream, "engine", None)
-
     def parts(self) -> Sequence[Source]:
         """One piece for each independent part of the stream."""
         pieces, start = [], self.start
@@ -122,11 +117,6 @@ class MappedSource:
 
     def __iter__(self) -> Iterator[Batch]:
         return map(self.function, self.origin)
-
-    @property
-    def engine(self) -> str | None:
-        """The engine that suits the origin."""
-        return getattr(self.origin, "engine", None)
 
     def parts(self) -> Sequence[Source]:
         """The parts of the origin, mapped alike."""

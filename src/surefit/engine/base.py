@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from surefit.core.config import current_config
@@ -80,5 +81,11 @@ def choose_engine(source: Source) -> Engine:
 
 def _suited(source: Source) -> str:
     """What the source asks for; else threads where batches are read, and the plain loop in memory."""
-    asked: str | None = getattr(source, "engine", None)
-    return asked or ("serial" if isinstance(source, ArraySource) else "threads")
+    return _asked(source) or ("serial" if isinstance(source, ArraySource) else "threads")
+
+
+def _asked(origin: Any) -> str | None:
+    """The ``engine`` that a source names, or a source or stream inside it."""
+    named: str | None = getattr(origin, "engine", None)
+    inside = [getattr(origin, entry.name) for entry in fields(origin)] if is_dataclass(origin) else []
+    return named or next(filter(None, (_asked(part) for part in inside if hasattr(part, "parts"))), None)

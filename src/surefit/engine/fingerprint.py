@@ -103,7 +103,7 @@ def _file(path: Path) -> Iterator[Any]:
 
 def _named(value: Any) -> Iterator[Any]:
     """A class or function by its name; one without a place of its own by its code and what it closes over."""
-    yield from (value.__module__, value.__qualname__)
+    yield from (getattr(value, "__module__", None), value.__qualname__)
     if isinstance(value, FunctionType) and "<" in value.__qualname__:
         cells = value.__closure__ or ()
         yield from (value.__code__, value.__defaults__, [cell.cell_contents for cell in cells])

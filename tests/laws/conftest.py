@@ -1,0 +1,27 @@
+"""One Dask cluster for all tests of a process: two workers, each a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as workers:
+        yield workers
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    """The client in force, on a cluster that has both of its workers, whatever the last test did to them."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client
