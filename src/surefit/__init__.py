@@ -34,7 +34,10 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.io.verify import verify as verify
     from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
     from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+    from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
+    from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
+    from surefit.models.prepare.ordinal_encoder import OrdinalEncoder as OrdinalEncoder
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
 
     __version__: str
@@ -45,10 +48,13 @@ _EXPORTS = {
     "Diagnosis": "core.diagnosis",
     "EarlyStopping": "core.callbacks",
     "Finding": "core.diagnosis",
+    "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
     "MajorityClassifier": "models.baseline.majority",
     "MeanRegressor": "models.baseline.mean",
     "MinMaxScaler": "models.prepare.min_max_scaler",
+    "OneHotEncoder": "models.prepare.one_hot_encoder",
+    "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "ProgressBar": "core.callbacks",
     "StandardScaler": "models.prepare.standard_scaler",
     "TimeBudget": "core.callbacks",

@@ -20,7 +20,9 @@ Matrix = NDArray[np.float64]
 # A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
 SAFE_GRAM_CONDITION = 1e7
 
-Method = Literal["cholesky", "triangular factor", "minimum norm", "eigenvectors"]
+Method = Literal[
+    "cholesky", "triangular factor", "minimum norm", "eigenvectors", "conjugate gradients", "active set"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from surefit.core.native.moments import ColumnMoments, column_moments
 
 
 class ConstantColumns(Rule):
-    """Columns whose smallest and largest value are the same."""
+    """Columns without any scatter."""
 
     name = "constant-columns"
     needs = ("column_moments", "rows")
@@ -21,7 +21,7 @@ class ConstantColumns(Rule):
         moments: ColumnMoments = evidence["column_moments"]
         if evidence["rows"] < 2:
             return
-        (constant,) = np.nonzero(moments.minimum == moments.maximum)
+        (constant,) = np.nonzero(moments.scatter == 0)
         if len(constant) == 0:
             return
         columns = named(evidence.get("column_names"), constant)

@@ -28,9 +28,9 @@ class RankDeficiency(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{null.shape[1]} of the {len(null)} columns follow from the others, up to a constant: "
+            message=f"{null.shape[1]} of {len(null)} columns follow from the others, up to a constant: "
             f"{listed(sentences)}.",
-            remedy="The shortest coefficients were taken; drop a column of each dependency to make them unique.",
+            remedy="The shortest coefficients were taken; drop a column of each to make them unique.",
             columns=tuple(names[i] for i in involved),
             evidence={"rank": float(len(null) - null.shape[1]), "columns": float(len(null))},
         )

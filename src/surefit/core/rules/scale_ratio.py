@@ -20,7 +20,7 @@ class ScaleRatio(Rule):
     def findings(self, evidence: Evidence) -> Iterable[Finding]:
         """Compare the columns that vary."""
         moments: ColumnMoments = evidence["column_moments"]
-        varies = np.flatnonzero((moments.scatter > 0) & (moments.minimum < moments.maximum))
+        varies = np.flatnonzero(moments.scatter > 0)
         if len(varies) < 2:
             return
         size = np.sqrt(moments.scatter[varies])

@@ -51,6 +51,7 @@ def recomputed(
     intercept: NDArray[np.float64],
     *,
     fit_intercept: bool,
+    positive: bool = False,
     strength: Any = 0.0,
     parts: dict[str, float],
     tolerance: float = TOLERANCE,
@@ -63,9 +64,10 @@ def recomputed(
     found = engine.accumulate(_ResidualsAt(coef, intercept, centre), source)
     squares = columns.scatter + (0.0 if fit_intercept else columns.weight * columns.mean**2)
     target_squares = target.scatter + (0.0 if fit_intercept else target.weight * target.mean**2)
-    certificate = orthogonality(
-        found.cross - strength * coef, coef, squares, target_squares, parts, tolerance
-    )
+    left = found.cross - strength * coef
+    if positive:  # at its bound a coefficient need only not want to grow; below it, it is wrong
+        left = np.where(coef > 0, left, np.maximum(left, 0.0)) + np.where(coef < 0, np.inf, 0.0)
+    certificate = orthogonality(left, coef, squares, target_squares, parts, tolerance)
     if not fit_intercept:
         return certificate
     # A free intercept makes the residuals add up to zero; what is left is compared with what was added.

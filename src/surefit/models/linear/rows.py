@@ -55,3 +55,10 @@ class CentredRows:
         """A itself, for a matrix that is small enough."""
         X = self._X.toarray() if sparse.issparse(self._X) else np.asarray(self._X, dtype=np.float64)
         return self.weighted(X - self._mean)
+
+    def column_squares(self) -> NDArray[np.float64]:
+        """The squared length of each column of A."""
+        weight = np.ones(self._X.shape[0]) if self._root is None else self._root[:, 0] ** 2
+        squares = self._X.multiply(self._X) if sparse.issparse(self._X) else (self._X - self._mean) ** 2
+        found = np.asarray(weight @ squares).ravel()
+        return found - weight.sum() * self._mean**2 if sparse.issparse(self._X) else found
