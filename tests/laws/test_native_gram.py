@@ -302,3 +302,11 @@ def test_memory_beyond_the_input_stays_small(rows: int, cols: int) -> None:
     )
     results = 2 * 8 * cols * cols / (8 * rows * cols)
     assert float(run.stdout) - results < 0.1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_low_part_carries_the_mean_beyond_a_float(layout):
+    steps = np.random.default_rng(21).integers(-8, 9, size=(1000, 40)).astype(float)
+    for found in (centred_gram(LAYOUTS[layout](steps + 1e8)), centred_gram_twin(steps + 1e8)):
+        np.testing.assert_allclose((found.mean - 1e8) + found.low, steps.mean(axis=0), rtol=0, atol=1e-13)
+        assert np.abs(found.low).max() > 1e-10

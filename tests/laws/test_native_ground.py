@@ -48,7 +48,7 @@ def face(case):
 
 def arrays(result):
     if dataclasses.is_dataclass(result):
-        return [np.asarray(getattr(result, field.name)) for field in dataclasses.fields(result)]
+        return [np.asarray(getattr(result, f.name)) for f in dataclasses.fields(result) if f.compare]
     return [result]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from surefit.core.native.inputs import float64_rows, matrix_arguments, row_weigh
 
 @dataclass(frozen=True, slots=True)
 class CentredGram:
-    r"""Of Z = [X|Y]: :math:`W = \sum s_i`, :math:`m = \sum s_i z_i / W`, :math:`\sum s_i (z_i-m)(z_i-m)'`."""
+    r"""Of Z = [X|Y]: :math:`W = \sum s_i`, :math:`m = \sum s_i z_i / W`, :math:`\sum s_i (z_i-m)(z_i-m)'`.
+
+    low is the part of m that rounding left out of ``mean``: means far from zero need it to be joined.
+    """
 
     weight: float
     mean: NDArray[np.float64]
     scatter: NDArray[np.float64]
+    low: NDArray[np.float64] = field(compare=False)  # the rounding differs with the order of adding
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,10 @@ def centred_gram(X: Any, Y: Any = None, weight: Any = None, *, _threads: int | N
     suffix, arguments = matrix_arguments(X)
     Y, weight = side_matrix(Y), row_weights(weight)
     d = X.shape[1] + (0 if Y is None else Y.shape[1])
-    mean, scatter = np.empty(d), np.empty((d, d))
+    means, scatter = np.empty(2 * d), np.empty((d, d))
     count = threads() if _threads is None else _threads
-    total = getattr(native, f"centred_gram{suffix}")(*arguments, Y, weight, mean, scatter, count)
-    return CentredGram(total, mean, scatter)
+    total = getattr(native, f"centred_gram{suffix}")(*arguments, Y, weight, means, scatter, count)
+    return CentredGram(total, means[:d], scatter, means[d:])
 
 
 def centred_gram_twin(X: Any, Y: Any = None, weight: Any = None) -> CentredGram:
@@ -62,8 +66,11 @@ def centred_gram_twin(X: Any, Y: Any = None, weight: Any = None) -> CentredGram:
     share = s / total if total > 0 else s
     pivot = Z[0] if len(Z) else np.zeros(Z.shape[1])
     mean = pivot + share @ (Z - pivot)
-    D = Z - mean
-    return CentredGram(total, mean, (D * s[:, None]).T @ D)
+    low = share @ (Z - mean)
+    mean, rounded = mean + low, mean
+    low -= mean - rounded
+    D = (Z - mean) - low
+    return CentredGram(total, mean, (D * s[:, None]).T @ D, low)
 
 
 def sandwich(X: Any, weight: Any = None, G: Any = None, *, _threads: int | None = None) -> Sandwich:
