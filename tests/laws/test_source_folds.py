@@ -14,6 +14,7 @@ import scipy.sparse
 
 from surefit.core.errors import ParameterError
 from surefit.data.batch import Batch
+from surefit.data.cells import Cells
 from surefit.data.read import read
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
@@ -148,6 +149,16 @@ def test_a_rule_counts_what_it_keeps() -> None:
         assert [rule.kept_before(row) for row in range(61)] == [0, *np.cumsum(kept).tolist()]
         np.testing.assert_array_equal(np.r_[rule.keeps(0, 17), rule.keeps(17, 43)], kept)
         assert rule.keeps(5, 0).shape == (0,)
+
+
+def test_cells_of_any_type_are_cut_alike() -> None:
+    cells = Cells((NUMBERS, np.array([f"row {i}" for i in range(ROWS)])))
+    source = ArraySource(Schema(2, rows=ROWS), Batch(cells))
+    for fold in next(source_folds(source, 3)):
+        [batch] = fold
+        numbers, names = batch.X.columns
+        assert len(batch) == len(numbers) == fold.schema.rows
+        assert names.tolist() == [f"row {i:.0f}" for i in numbers]
 
 
 def test_a_typed_table_stays_one() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
 from surefit.data.batch import Batch
+from surefit.data.cells import Cells
 from surefit.data.schema import Schema
 from surefit.data.source import Source, TableSource
 from surefit.data.stream import ArrowStream
@@ -90,7 +91,13 @@ class SelectedSource:
 def _cut(batch: Batch, kept: NDArray[np.bool_], start: int) -> Batch:
     if kept.all():
         return replace(batch, start=start)
-    X = batch.X.take(np.flatnonzero(kept)) if isinstance(batch.X, Table) else batch.X[kept]
+    X: Any = batch.X
+    if isinstance(X, Table):
+        X = X.take(np.flatnonzero(kept))
+    elif isinstance(X, Cells):
+        X = Cells(tuple(column[kept] for column in X.columns))
+    else:
+        X = X[kept]
     y = None if batch.y is None else batch.y[kept]
     return Batch(X, y, None if batch.weight is None else batch.weight[kept], start)
 
