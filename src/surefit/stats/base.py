@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from surefit.core.errors import RefusalError
 from surefit.core.registry import Registered
 from surefit.data.batch import Batch
+from surefit.stats.trials import Trial, relative_gap
 
 
 class Statistic(Registered, kind="statistic", folder="surefit.stats"):
-    """A frozen value that adds up."""
+    """A frozen value that adds up.
+
+    weights_repeat: weight 2 equals the row twice. subtractable: ``whole - part`` leaves the other rows.
+    """
+
+    weights_repeat: ClassVar[bool] = True
+    subtractable: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -22,6 +32,34 @@ class Statistic(Registered, kind="statistic", folder="surefit.stats"):
     @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Join with the statistic of other rows; commutative up to rounding."""
+
+    def __sub__(self, other: Self) -> Self:
+        raise RefusalError(
+            f"a {type(self).__name__} does not say what it would be without some of its rows: "
+            "compute it again over those that stay."
+        )
+
+    def distance(self, other: Self) -> float:
+        """How far two statistics of the same rows are apart, relative to their size; the laws ask for 1e-12.
+
+        The number of rows is left out, since a weight stands for several.
+        """
+        names = [entry.name for entry in fields(self) if entry.name != "rows"]  # type: ignore[arg-type]
+        return max(relative_gap(getattr(self, name), getattr(other, name)) for name in names)
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """Say on which rows and with which context the laws run; overridden where ``of`` needs more."""
+        return (Trial("numbers"), Trial("sparse"))
+
+
+def seal(statistic: Any) -> None:
+    """Make the arrays of a statistic read-only; for a ``__post_init__`` whose arrays are its own."""
+    for entry in fields(statistic):
+        value = getattr(statistic, entry.name)
+        for array in value if isinstance(value, tuple) else (value,):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +75,9 @@ class Joint(Statistic):
 
     def __add__(self, other: Joint) -> Joint:
         return Joint({name: member + other.members[name] for name, member in self.members.items()})
+
+    def __sub__(self, other: Joint) -> Joint:
+        return Joint({name: member - other.members[name] for name, member in self.members.items()})
 
     def __getitem__(self, name: str) -> Any:
         return self.members[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic
+from surefit.stats.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)
 class ClassWeights(Statistic):
-    """The sum of weights of each class code, and the number of rows."""
+    """The sum of weights of each class code, and the number of rows with positive weight."""
 
     name = "class-weights"
 
@@ -26,11 +28,16 @@ class ClassWeights(Statistic):
         """Count the codes of the target; ``classes`` is how many there are in all."""
         if batch.y is None:
             raise ValueError("the batch has no target.")
-        return cls(len(batch), np.bincount(batch.y, batch.weight, minlength=classes).astype(np.float64))
+        rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
+        return cls(rows, np.bincount(batch.y, batch.weight, minlength=classes).astype(np.float64))
 
     def __add__(self, other: ClassWeights) -> ClassWeights:
-        size = max(len(self.weights), len(other.weights))
-        total = np.zeros(size)
-        total[: len(self.weights)] += self.weights
-        total[: len(other.weights)] += other.weights
+        longer, shorter = sorted((self.weights, other.weights), key=len, reverse=True)
+        total = longer.copy()
+        total[: len(shorter)] += shorter
         return ClassWeights(self.rows + other.rows, total)
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """Class codes, whose number is known or not."""
+        return Trial("classes", {"classes": 3}), Trial("classes")

@@ -35,7 +35,8 @@ class Residuals(Statistic):
     ) -> Residuals:
         """Compute them for coefficients (p, k) and intercepts (k,)."""
         X: Any = batch.X
-        y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
+        y = np.asarray(batch.y, dtype=np.float64)
+        y = y[:, None] if y.ndim == 1 else y
         w = np.zeros((X.shape[1], y.shape[1])) if coef is None else coef
         m = np.zeros(X.shape[1]) if centre is None else centre
         k = y.shape[1]

@@ -45,7 +45,7 @@ class TriangularFactor(Statistic):
     ) -> TriangularFactor:
         """Factor the columns of X, after a column of ones and before the targets, unless told not to.
 
-        ``shift`` is taken from the columns of [X|Y] first, the same for all rows, so that an offset costs nothing.
+        ``shift`` is taken from the columns of [X|Y] first, the same for all rows: an offset costs nothing then.
         """
         Y = side_matrix(batch.y) if target else None
         rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
