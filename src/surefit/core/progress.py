@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from surefit.core.config import current_config
 
@@ -24,7 +24,12 @@ def is_wanted() -> bool:
 
 
 class Board:
-    """A stack of bars, each under a key; it appears when it has been open for two seconds."""
+    """A stack of bars, each under a key; it appears when it has been open for two seconds.
+
+    While one is open, loops inside put their bars on it: a terminal has room for one board.
+    """
+
+    current: ClassVar[Board | None] = None
 
     def __init__(self, patience: float = PATIENCE) -> None:
         from rich.console import Console
@@ -40,6 +45,8 @@ class Board:
         self.appeared = False
         self._timer = threading.Timer(patience, self._appear)
         self._timer.daemon = True
+        if Board.current is None:
+            Board.current = self
         self._timer.start()
 
     def _appear(self) -> None:
@@ -69,6 +76,8 @@ class Board:
     def close(self) -> None:
         """Take the board away."""
         self._timer.cancel()
+        if Board.current is self:
+            Board.current = None
         with self._lock:
             self._closed = True
             if self.appeared:
@@ -78,13 +87,14 @@ class Board:
 class Bar:
     """One bar of a board, or nothing at all."""
 
-    def __init__(self, board: Board | None) -> None:
+    def __init__(self, board: Board | None, key: Any = None) -> None:
         self._board = board
+        self._key = key
 
     def advance(self, amount: float = 1, note: str = "") -> None:
         """Move on."""
         if self._board is not None:
-            self._board.advance("bar", amount, note)
+            self._board.advance(self._key, amount, note)
 
 
 @contextmanager
@@ -93,9 +103,13 @@ def progress(label: str, total: float | None = None) -> Iterator[Bar]:
     if not is_wanted():
         yield Bar(None)
         return
-    board = Board()
-    board.open("bar", label, total)
+    outer = Board.current
+    board = Board(PATIENCE) if outer is None else outer
+    key = object()
+    board.open(key, label, total)
     try:
-        yield Bar(board)
+        yield Bar(board, key)
     finally:
-        board.close()
+        board.finish(key)
+        if outer is None:
+            board.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from surefit.core.config import current_config
 from surefit.core.errors import DataError
+from surefit.core.progress import Bar, progress
 from surefit.core.registry import Registered, lookup
 from surefit.data.batch import Batch
 from surefit.data.source import ArraySource, Source
@@ -35,12 +36,14 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
 
     def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
         """Yield ``f(batch)`` for each batch, in row order, a few batches ahead of the caller at the most."""
-        with _plain_errors():
-            yield from self._answers(f, source.parts())
+        with _plain_errors(), _reading(source) as bar:
+            for answer in self._answers(f, source.parts()):
+                yield answer
+                bar.advance(len(answer) if hasattr(answer, "__len__") else 1)
 
     def _sum(self, of: Callable[[Batch], Tally[S]], source: Source) -> Tally[S] | None:
         running: Running[S] = Running()
-        for tally, ended in self._steps(of, source.parts(), 0):
+        for tally, ended in shown(self._steps(of, source.parts(), 0), source):
             running.take(tally, ended)
         return running.total()
 
@@ -53,6 +56,20 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
     @abstractmethod
     def _answers(self, f: Callable[[Batch], Any], parts: Sequence[Source]) -> Iterator[Any]:
         """Yield ``f(batch)`` in row order."""
+
+
+def shown(steps: Iterator[Step[S]], source: Source) -> Iterator[Step[S]]:
+    """Pass steps on, under a progress bar that appears when a pass takes long."""
+    with _reading(source) as bar:
+        for tally, ended in steps:
+            yield tally, ended
+            bar.advance(0 if tally is None else tally.rows)
+
+
+def _reading(source: Source) -> AbstractContextManager[Bar]:
+    return (
+        nullcontext(Bar(None)) if isinstance(source, ArraySource) else progress("reading", source.schema.rows)
+    )
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from surefit.core.errors import CheckpointWarning, EngineError, FormatError, Ref
 from surefit.core.files import atomic
 from surefit.data.batch import Batch
 from surefit.data.source import Source
-from surefit.engine.base import Engine, Step
+from surefit.engine.base import Engine, Step, shown
 from surefit.engine.fingerprint import fingerprint
 from surefit.engine.running import Running, S, Tally
 from surefit.stats.values import Arrays, decode, encode
@@ -46,7 +46,7 @@ class Checkpointed(Engine):
             if finished:
                 return running.total()
         since = 0
-        for tally, ended in self._rest(of, source.parts(), running):
+        for tally, ended in shown(self._rest(of, source.parts(), running), source):
             running.take(tally, ended)
             since += max(1, ended)
             if since >= self.every:

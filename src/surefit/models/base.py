@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis, diagnose
-from surefit.core.errors import CertificateWarning, warn
+from surefit.core.errors import CertificateWarning, DataError, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
@@ -144,7 +144,10 @@ class Estimator(
             return None
         answers = choose_engine(rows).map(_OfRows(method), rows)
         if to is None:
-            return np.concatenate(list(answers))
+            blocks = list(answers)
+            if not blocks:
+                raise DataError("the table has no rows.")
+            return np.concatenate(blocks)
         write_columns(to, names, answers)
         return None
 
