@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields
 
 import numpy as np
 import pytest
-from tests.laws.pieces import Fail, KillWorker, mapped, numbers
+from tests.laws.pieces import Fail, KillWorker, mapped, numbers, pieces
 
 import surefit
 from surefit.core.errors import DataError, EngineError
-from surefit.data.batch import Batch
-from surefit.data.schema import Schema
 from surefit.engine.base import choose_engine
+from surefit.engine.serial import Serial
 from surefit.stats.spread import Spread
 
 dask = pytest.importorskip("dask")
+pytest.importorskip("dask.array")
+pytest.importorskip("dask.dataframe")
 LARGEST = 20_000  # bytes that the client may gather at a time; a partition below has twenty times as many
 
 
-@dataclass(frozen=True)
-class Lazy:
-    """A matrix in lazy blocks; within a task, Dask has put the block itself in its place."""
-
-    schema: Schema
-    blocks: tuple[Any, ...]
-    engine = "dask"
-
-    def __iter__(self):
-        for block in self.blocks:
-            yield Batch(block if isinstance(block, np.ndarray) else block.compute())
-
-    def parts(self):
-        return [Lazy(self.schema, (block,)) for block in self.blocks]
-
-
-def block(seed):
-    return np.random.default_rng(seed).normal(size=(10_000, 5))
-
-
-def lazy(blocks=7):
-    return Lazy(Schema(5, rows=10_000 * blocks), tuple(dask.delayed(block)(seed) for seed in range(blocks)))
+def lazy():
+    """An array that exists on the workers only: 7 chunks of 400 kilobytes."""
+    return dask.array.random.default_rng(0).normal(size=(70_000, 5), chunks=(10_000, 5))
 
 
 def spread(source):
@@ -72,16 +53,36 @@ def watched(client, monkeypatch):
 
 
 def test_only_sums_come_back(client, watched):
-    with surefit.config(engine="serial"), dask.config.set(scheduler="synchronous"):
-        wanted = spread(lazy())
-    found = spread(lazy())
-    assert_equal_bits(found, wanted)
+    X = lazy()
+    with dask.config.set(scheduler="synchronous"):
+        here = X.compute()
+    blocks = pieces(here, cuts=[[10_000]] * 7)
+    source = surefit.read(X)
+    assert choose_engine(source).name == "dask"
+    found = spread(source)
+    assert_equal_bits(found, Serial().accumulate(Spread.of, blocks))
     assert type(found.mean) is np.ndarray
     assert 0 < sum(watched) <= LARGEST
-    means = list(choose_engine(lazy()).map(lambda batch: batch.X.mean(axis=0), lazy()))
-    np.testing.assert_array_equal(means, [block(seed).mean(axis=0) for seed in range(7)])
+    means = list(choose_engine(source).map(lambda batch: batch.X.mean(axis=0), source))
+    np.testing.assert_array_equal(means, [batch.X.mean(axis=0) for batch in blocks])
     with pytest.raises(AssertionError, match="bytes came to the client"):
-        client.compute(dask.delayed(block)(0)).result()
+        client.compute(X.to_delayed()[0, 0]).result()
+
+
+def test_a_frame_is_fitted_where_it_lies(client, watched):
+    X = lazy()
+    names = [f"x{j}" for j in range(5)]
+    frame = dask.dataframe.from_dask_array(X, columns=names)
+    frame["y"] = frame["x0"] * 2 + 1
+    frame["label"] = (frame["x1"] > 0).map({True: "up", False: "down"}, meta=("label", object))
+    mean = surefit.MeanRegressor().fit(frame[[*names, "y"]], "y")
+    majority = surefit.MajorityClassifier().fit(frame[[*names, "label"]], "label")
+    assert list(majority.classes_) == ["down", "up"]
+    assert 0 < sum(watched) <= LARGEST
+    with dask.config.set(scheduler="synchronous"):
+        here = X.compute()
+    np.testing.assert_allclose(mean.mean_, [(here[:, 0] * 2 + 1).mean()], rtol=1e-12)
+    np.testing.assert_allclose(majority.class_prior_[1], (here[:, 1] > 0).mean(), rtol=1e-12)
 
 
 def test_more_parts_than_a_tree_holds(client, monkeypatch):
@@ -103,13 +104,16 @@ def test_local_schedulers_give_the_same_bits(scheduler):
         assert_equal_bits(spread(source), wanted)
 
 
-def test_a_model_is_fitted_on_the_cluster_to_the_same_bits(client):
-    X = np.random.default_rng(0).normal(size=(500, 3))
+def test_a_model_is_fitted_and_asked_on_the_cluster_to_the_same_bits(client):
+    X = lazy()
+    model = surefit.MeanRegressor().fit(X, X[:, 0])
     with surefit.config(engine="serial"):
         wanted = surefit.MeanRegressor().fit(X, X[:, 0])
-    with surefit.config(engine="dask"):
-        found = surefit.MeanRegressor().fit(X, X[:, 0])
-    np.testing.assert_array_equal(found.mean_, wanted.mean_)
+    np.testing.assert_array_equal(model.mean_, wanted.mean_)
+    answers = model.predict(X)
+    assert type(answers) is np.ndarray
+    np.testing.assert_array_equal(answers, np.full(70_000, wanted.mean_[0]))
+    assert surefit.verify(model, X, X[:, 0]).holds
 
 
 def test_a_worker_keeps_to_its_share_of_threads(client):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from tests.laws.estimators import assert_close, assert_same_bits, each_estimator, outputs, table
 from tests.laws.pieces import Counter, Fail, mapped, numbers, pieces
 
@@ -58,7 +59,7 @@ def concrete(answer):
     if not isinstance(answer, Source):
         return answer
     blocks = list(choose_engine(answer).map(lambda batch: batch.X, answer))
-    return np.concatenate([getattr(block, "numbers", block) for block in blocks])
+    return np.concatenate([b.toarray() if issparse(b) else getattr(b, "numbers", b) for b in blocks])
 
 
 @each_estimator

@@ -39,7 +39,7 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
         with _plain_errors(), _reading(source) as bar:
             for answer in self._answers(f, source.parts()):
                 yield answer
-                bar.advance(len(answer) if hasattr(answer, "__len__") else 1)
+                bar.advance(*getattr(answer, "shape", ())[:1])
 
     def _sum(self, of: Callable[[Batch], Tally[S]], source: Source) -> Tally[S] | None:
         running: Running[S] = Running()
