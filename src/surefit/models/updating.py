@@ -1,5 +1,5 @@
-"""Estimators whose fit is one statistic: they can take more rows later, and two fitted ones can be joined,
-exactly.
+"""Estimators whose fit is one statistic: they can take more rows later, give rows back, and two fitted ones
+can be joined, exactly.
 """
 
 from __future__ import annotations
@@ -54,13 +54,47 @@ class OneStatistic(Estimator, abstract=True):
             known = classes if first else self._known_classes(classes)
             source = admit(self, self._accepted(), X, y, weight, reset=first, classes=known)
             schema = source.schema if first else self._schema
+            kept = None if first else self._kept()
             statistic = choose_engine(source).accumulate(self._of(schema), source)
-            self.statistic_ = statistic if first else self.statistic_ + statistic
+            self.statistic_ = statistic if kept is None else kept + statistic
             self._schema = schema
             self.trace_ = Trace()
             self._adopt(self._finish(self.statistic_, schema), schema)
 
         return self._atomically(step)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Give rows back: the result is that of one ``fit`` on the others, if the statistic can say it.
+
+        Only rows that were taken in, with the weights they had then, leave the others as they were.
+        """
+        check_is_fitted(self)
+
+        def step() -> None:
+            validate(self)
+            kept, schema = self._kept(), self._schema
+            source = admit(
+                self, self._accepted(), X, y, sample_weight, reset=False, classes=self._known_classes(None)
+            )
+            left = kept - choose_engine(source).accumulate(self._of(schema), source)
+            self.statistic_ = left
+            self.trace_ = Trace()
+            self._adopt(self._finish(left, schema), schema)
+
+        return self._atomically(step)
+
+    def _kept(self) -> Any:
+        """The statistic of all rows seen so far."""
+        if "statistic_" not in self.__dict__:
+            raise RefusalError(
+                f"this {type(self).__name__} kept no statistic that rows could be added to or taken from: "
+                f"{self._why_nothing_kept()}. Fit again on all rows, or start with partial_fit."
+            )
+        return self.statistic_
+
+    def _why_nothing_kept(self) -> str:
+        """The reason, in words, why a fit of this class may keep no statistic."""
+        return "it was not fitted from one"
 
     def _known_classes(self, classes: Any) -> Any:
         known = self._schema.classes
@@ -97,7 +131,7 @@ class OneStatistic(Estimator, abstract=True):
             )
 
         def step() -> None:
-            self.statistic_ = self.statistic_ + other.statistic_
+            self.statistic_ = self._kept() + other._kept()
             self._adopt(self._finish(self.statistic_, mine), mine)
 
         return self._atomically(step)

@@ -1,0 +1,49 @@
+"""Rows given back: what is left is the fit of the others, or the estimator says why it cannot be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.laws.estimators import assert_close, assert_same_bits, each_estimator, outputs, table
+
+import surefit
+from surefit.core.errors import RefusalError
+from surefit.models.updating import OneStatistic
+from surefit.stats.base import Joint
+
+
+def subtractable(statistic):
+    members = statistic.members.values() if isinstance(statistic, Joint) else [statistic]
+    return all(member.subtractable for member in members)
+
+
+def part(y, rows):
+    return None if y is None else y[rows]
+
+
+@each_estimator
+def test_forget_equals_fit_of_the_rest(cls):
+    if not issubclass(cls, OneStatistic):
+        assert not hasattr(cls, "forget")
+        return
+    X, y = table(cls)
+    keep, gone = slice(0, 40), slice(40, None)
+    model = cls().fit(X, y)
+    before = outputs(model, X)
+    if not subtractable(model.statistic_):
+        with pytest.raises(RefusalError, match="without some of its rows"):
+            model.forget(X[gone], part(y, gone))
+        assert_same_bits(before, outputs(model, X))
+        return
+    weight = np.random.default_rng(4).uniform(0.5, 2.0, len(X))
+    weighted = cls().fit(X, y, sample_weight=weight).forget(X[gone], part(y, gone), weight[gone])
+    rest = cls().fit(X[keep], part(y, keep), sample_weight=weight[keep])
+    assert_close(outputs(weighted, X), outputs(rest, X))
+    assert_close(
+        outputs(model.forget(X[gone], part(y, gone)), X), outputs(cls().fit(X[keep], part(y, keep)), X)
+    )
+    assert model.certificate_.holds
+    assert surefit.verify(model, X[keep], part(y, keep)).holds
+    with pytest.raises(RefusalError):
+        model.forget(X, y)
+    assert surefit.verify(model, X[keep], part(y, keep)).holds
