@@ -25,12 +25,11 @@ class Counts(Statistic):
     levels: how many levels each column has. cells: (classes, all levels), two places more a column for what
     is unknown or missing. Without a target there is one class.
 
-    >>> from surefit.stats.trials import Trial
-    >>> counts = Counts.of(Trial("table").batch(8), classes=3)
-    >>> counts.table(1)
-    array([[3., 1.],
-           [0., 0.],
-           [1., 0.]])
+    >>> codes, classes = np.array([[0.0], [1.0], [1.0], [-1.0]]), np.array([0, 0, 1, 1])
+    >>> counts = Counts.of(Batch(codes, classes), classes=2, levels=(2,))
+    >>> counts.table(0)
+    array([[1., 1.],
+           [0., 1.]])
     """
 
     name = "counts"

@@ -76,7 +76,7 @@ def divide(a: Pair, b: Pair) -> Pair:
 def total(values: NDArray[np.float64]) -> Pair:
     """Return the sum of a vector, by halving it.
 
-    >>> total(np.array([1e16, 1.0, 1.0, -1e16])).sum()
+    >>> float(total(np.array([1e16, 1.0, 1.0, -1e16])).sum())
     2.0
     """
     size = len(values)

@@ -52,7 +52,7 @@ class Sketch(Statistic):
         seal(self)
 
     @classmethod
-    def of(cls, batch: Batch, *, size: int = 1024, **context: Any) -> Sketch:
+    def of(cls, batch: Batch, *, size: int = 2048, **context: Any) -> Sketch:
         """Summarise the columns of a matrix, or the numbers of a table."""
         columns = list(_columns(batch))
         ends = [values[[0, -1]] if len(values) else (np.inf, -np.inf) for values, _ in columns]

@@ -45,7 +45,7 @@ class TriangularFactor(Statistic):
     ) -> TriangularFactor:
         """Factor the columns of X, after a column of ones and before the targets, unless told not to.
 
-        ``shift`` is taken from the columns of [X|Y] first, the same for all rows: an offset costs nothing then.
+        ``shift`` is taken from the columns of [X|Y] first, for all rows the same, so that an offset is free.
         """
         Y = side_matrix(batch.y) if target else None
         rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
