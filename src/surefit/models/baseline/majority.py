@@ -81,10 +81,7 @@ class MajorityClassifier(OneStatisticClassifier):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Count again with exactly rounded sums."""
-        sums = []
-        for batch in source:
-            weights = np.ones(len(batch)) if batch.weight is None else batch.weight
-            sums.append([fsum(weights[batch.y == code]) for code in range(len(self.classes_))])
+        sums = engine.map(partial(_exact_weights, classes=len(self.classes_)), source)
         exact = np.array([fsum(column) for column in zip(*sums, strict=True)])
         return self._certificate(float(np.max(np.abs(exact / fsum(exact) - self.class_prior_))))
 
@@ -108,3 +105,8 @@ class MajorityClassifier(OneStatisticClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _exact_weights(batch: Batch, classes: int) -> list[float]:
+    weights = np.ones(len(batch)) if batch.weight is None else batch.weight
+    return [fsum(weights[batch.y == code]) for code in range(classes)]

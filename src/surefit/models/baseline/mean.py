@@ -97,23 +97,10 @@ class MeanRegressor(RegressorMixin, OneStatistic):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Recompute mean and variance with exactly rounded sums, which share no code with the kernel."""
-        total, sums = self._exact_sums(source, np.zeros_like(self.mean_), power=1)
+        total, sums = _exact_sums(source, engine, np.zeros_like(self.mean_), power=1)
         means = sums / total
-        _, squares = self._exact_sums(source, means, power=2)
+        _, squares = _exact_sums(source, engine, means, power=2)
         return self._gap_certificate(np.abs(self.mean_ - means), squares / total)
-
-    @staticmethod
-    def _exact_sums(
-        source: Source, centre: NDArray[np.float64], power: int
-    ) -> tuple[float, NDArray[np.float64]]:
-        """The sum of weights, and of s (y - centre)^power for each output."""
-        totals, sums = [], []
-        for batch in source:
-            y = np.asarray(batch.y).reshape(len(batch), -1)
-            weight = np.ones(len(batch)) if batch.weight is None else batch.weight
-            totals.append(fsum(weight))
-            sums.append([fsum(column) for column in (weight[:, None] * (y - centre) ** power).T])
-        return fsum(totals), np.array([fsum(column) for column in zip(*sums, strict=True)])
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the mean for each row, or write it ``to`` a file."""
@@ -133,3 +120,17 @@ class MeanRegressor(RegressorMixin, OneStatistic):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         return tags
+
+
+def _exact_sums(
+    source: Source, engine: Engine, centre: NDArray[np.float64], power: int
+) -> tuple[float, NDArray[np.float64]]:
+    """The sum of weights, and of s (y - centre)^power for each output."""
+    totals, sums = zip(*engine.map(partial(_exact_sum, centre=centre, power=power), source), strict=True)
+    return fsum(totals), np.array([fsum(column) for column in zip(*sums, strict=True)])
+
+
+def _exact_sum(batch: Batch, centre: NDArray[np.float64], power: int) -> tuple[float, list[float]]:
+    y = np.asarray(batch.y).reshape(len(batch), -1)
+    weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+    return fsum(weight), [fsum(column) for column in (weight[:, None] * (y - centre) ** power).T]
