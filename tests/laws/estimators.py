@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 
+import surefit
 from surefit.core.registry import members
 from surefit.models.base import Estimator
 
@@ -25,6 +27,16 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
     if cls.accepts.target == "class":
         return X, np.array(["high", "low", "middle"])[np.digitize(signal, [-1.0, 1.0])]
     return X, signal
+
+
+def weighted(cls: type[Estimator], X: Any, y: Any, weight: Any) -> tuple[Any, ...]:
+    """The arguments of fit and verify for weighted rows; where fit takes no weights, they come in a table."""
+    if "sample_weight" in inspect.signature(cls.fit).parameters:
+        return X, y, weight
+    import pyarrow as pa
+
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | ({} if y is None else {"y": y}) | {"w": weight}
+    return (surefit.read(pa.table(columns), target=None if y is None else "y", weight="w"),)
 
 
 def outputs(model: Any, X: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.data.cells import Cells
 from surefit.data.table import Table
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ Dense: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 class Batch:
     """Rows ``start`` to ``start + len(batch)`` of a source; valid by construction, never changed.
 
-    X is a contiguous float matrix, CSR, or a typed table; a model that asked for numbers never sees a table.
+    X is a contiguous float matrix, CSR, a typed table, or cells of any type; a model that asked for numbers
+    sees nothing else.
     y is (n,) or (n, k) float64, or (n,) class codes; weight is (n,) float64, None for all ones.
     """
 
-    X: Dense | Sparse | Table
+    X: Dense | Sparse | Table | Cells
     y: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
     start: int = 0

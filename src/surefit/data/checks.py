@@ -25,6 +25,7 @@ class Checked:
     who: str
     missing: bool = False
     tables: bool = False
+    sparse: bool = True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch, checked."""
@@ -37,6 +38,8 @@ class Checked:
         elif isinstance(X, np.ndarray):
             self._finite(X, None, batch.start)
         elif hasattr(X, "toarray"):
+            if not self.sparse:
+                raise DataError(f"{self.who} works on dense rows, but these are sparse: pass X.toarray().")
             self._finite_entries(X, batch.start)
         self._target(batch)
         weight = (

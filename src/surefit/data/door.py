@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
+from surefit.data.cells import Cells, cells_of
 from surefit.data.checks import Checked, check_weights, explain_frame
-from surefit.data.read import read, with_columns
+from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, Source, TableSource
 from surefit.data.targets import class_codes, with_target
@@ -30,28 +31,30 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 class Accepts:
     """What an estimator can be fed.
 
-    target: whether it learns from numbers, from classes, or without a target; several_targets: y may have
-    many columns. sparse: X may be sparse. missing: cells may be missing. tables: it wants typed tables as
-    they are, not matrices.
+    target: whether it learns from numbers, from classes, from either, or without a target; several_targets:
+    y may have many columns. sparse: X may be sparse. missing: cells may be missing. tables: it wants typed
+    tables as they are, not matrices. cells: it takes values of any type, from memory column by column as they
+    are, from sources as typed tables.
     """
 
-    target: Literal["none", "number", "class"] = "none"
+    target: Literal["none", "number", "class", "any"] = "none"
     several_targets: bool = False
     sparse: bool = True
     missing: bool = False
     tables: bool = False
+    cells: bool = False
 
 
-def is_streamed(X: Any, y: Any = None) -> bool:
-    """Whether the input is to be read as a source, rather than validated whole as an array or frame in
-    memory.
-    """
-    if isinstance(X, np.ndarray | list | tuple) and not isinstance(y, str):
-        return False
-    if isinstance(X, str | Path) or isinstance(y, str) or hasattr(X, "__next__") or isinstance(X, Source):
+def is_streamed(X: Any, y: Any = None, weight: Any = None) -> bool:
+    """Whether the input is read as a source, rather than checked whole as an array or frame in memory."""
+    if isinstance(y, str) or isinstance(weight, str):
         return True
-    library = type(X).__module__.partition(".")[0]
-    return library in {"dask", "dask_expr", "pyarrow"} or type(X).__name__ == "LazyFrame"
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    if isinstance(X, str | Path | Source):
+        return True
+    reader = find_reader(X)
+    return reader is not None and not reader.in_memory
 
 
 def admit(
@@ -68,10 +71,12 @@ def admit(
 
     ``reset=False`` holds them to the columns that the estimator was fitted on; ``classes`` to these classes.
     """
-    if is_streamed(X, y):
+    if is_streamed(X, y, weight):
         return _admit_source(estimator, accepts, X, y, weight, reset, classes)
     if accepts.target != "none" and y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    if accepts.target == "any":
+        accepts = replace(accepts, target=_kind_of_target(estimator, y, reset))
     X, y = _validated(estimator, accepts, X, y, reset)
     target, about = _target(accepts, y, classes)
     rows, columns = X.shape
@@ -79,9 +84,38 @@ def admit(
     return ArraySource(schema, Batch(X, target, check_weights(weight, rows)))
 
 
+def _kind_of_target(estimator: Any, y: Any, reset: bool) -> Literal["number", "class"]:
+    """Classes or numbers, by the looks of the target, or as it was before."""
+    from sklearn.utils.multiclass import type_of_target
+
+    if not reset:
+        return "number" if estimator._schema.classes is None else "class"
+    looks = type_of_target(y, input_name="y")
+    if looks not in ("binary", "multiclass", "continuous"):
+        raise DataError(f"Unknown label type: y is {looks}; it must be one number or one class a row.")
+    return "number" if looks == "continuous" else "class"
+
+
+def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Cells, Any]:
+    from sklearn.utils import check_array, check_consistent_length
+    from sklearn.utils.validation import column_or_1d, validate_data
+
+    cells = cells_of(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    estimator.n_features_in_ = cells.shape[1]
+    if accepts.target == "none":
+        return cells, None
+    check_consistent_length(X, y)
+    if accepts.target == "number":
+        y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
+    return cells, y
+
+
 def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
     from sklearn.utils.validation import validate_data
 
+    if accepts.cells:
+        return _validated_cells(estimator, accepts, X, y, reset)
     how: dict[str, Any] = {
         "accept_sparse": "csr" if accepts.sparse else False,
         "dtype": list(_FLOATS),
@@ -127,21 +161,26 @@ def _admit_source(
     estimator: Any, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any
 ) -> Source:
     who = type(estimator).__name__
-    for role, given in (("y", y), ("sample_weight", weight)):
-        if given is not None and not isinstance(given, str):
-            raise DataError(
-                f"{role} must name a column when X is read as a source, not be a {type(given).__name__}: "
-                "put it into the table, or pass X as an array or frame in memory."
-            )
-    source = read(X, target=y, weight=weight)
-    source = _hold_columns(estimator, source, reset)
+    source = _hold_columns(estimator, accepts, read(X, target=y, weight=weight), reset)
     if accepts.target != "none":
         source = with_target(who, source, accepts.target, classes)
-    return MappedSource(source, source.schema, Checked(who, accepts.missing, accepts.tables))
+        if not source.schema.target_is_flat and not accepts.several_targets:
+            raise DataError(
+                f"{who} takes one target a row, but y has two dimensions: use y.ravel(), or a column of it."
+            )
+    return MappedSource(source, source.schema, _check(estimator, accepts))
 
 
-def _hold_columns(estimator: Any, source: Source, reset: bool) -> Source:
-    """Set, or compare with, the columns that the estimator knows; a table's columns are found by name."""
+def _check(estimator: Any, accepts: Accepts) -> Checked:
+    as_tables = accepts.tables or accepts.cells
+    return Checked(type(estimator).__name__, accepts.missing, as_tables, accepts.sparse)
+
+
+def _hold_columns(estimator: Any, accepts: Accepts, source: Source, reset: bool) -> Source:
+    """Set, or compare with, the columns that the estimator knows; a table's columns are found by name.
+
+    They keep the levels that were fitted, unless the estimator looks at values for itself.
+    """
     names = source.schema.names
     if reset:
         estimator.n_features_in_ = source.schema.width
@@ -151,7 +190,8 @@ def _hold_columns(estimator: Any, source: Source, reset: bool) -> Source:
         return source
     fitted = getattr(estimator, "_schema", None)
     if isinstance(source, TableSource) and fitted is not None and fitted.columns is not None:
-        return with_columns(source, fitted.columns)
+        own = {column.name: column for column in source.schema.columns or () if accepts.cells}
+        return with_columns(source, tuple(own.get(column.name, column) for column in fitted.columns))
     if source.schema.width != estimator.n_features_in_:
         raise DataError(
             f"the table has {source.schema.width} columns, "
@@ -166,6 +206,7 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
     """
     if (
         type(X) is np.ndarray
+        and not accepts.cells
         and X.ndim == 2
         and X.dtype in _FLOATS
         and "feature_names_in_" not in estimator.__dict__
@@ -174,10 +215,15 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
         if rows > 0 and columns == estimator.n_features_in_ and X.flags.forc and _all_finite(X):
             return X
     if is_streamed(X):
-        source = _hold_columns(estimator, read(X), reset=False)
-        check = Checked(type(estimator).__name__, accepts.missing, accepts.tables)
-        return MappedSource(source, source.schema, check)
+        source = _hold_columns(estimator, accepts, _read_rows(estimator, accepts, X), reset=False)
+        return MappedSource(source, source.schema, _check(estimator, accepts))
     return _validated(estimator, replace(accepts, target="none"), X, None, reset=False)[0]
+
+
+def _read_rows(estimator: Any, accepts: Accepts, X: Any) -> Source:
+    """Read rows by the columns that were fitted; an encoder looks at their values for itself."""
+    fitted = getattr(estimator, "_schema", None)
+    return read(X) if accepts.cells or fitted is None else read_like(X, fitted.columns)
 
 
 def _all_finite(X: NDArray[Any]) -> bool:

@@ -1,9 +1,9 @@
 """How a value becomes JSON and arrays, and back.
 
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
-array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks by its name,
-a tuple by its list, a statistic by its registered name and fields. Nothing else can be written, so nothing
-else can be read.
+array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
+numbers by its name, a tuple by its list, a statistic by its registered name and fields. Nothing else can be
+written, so nothing else can be read.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MAX_DEPTH = 20
 
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
+_NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
+
 
 def encode(value: Any, arrays: Arrays, where: str) -> Any:
     """Turn a value into JSON, putting arrays aside; ``where`` names it in the error for what cannot be
@@ -43,6 +45,8 @@ def encode(value: Any, arrays: Arrays, where: str) -> Any:
         return number if math.isfinite(number) else {"$float": repr(number)}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where)
+    if isinstance(value, np.dtype | type) and value in _NUMBERS.values():
+        return {"$dtype": np.dtype(value).name}
     if isinstance(value, tuple):
         return {"$tuple": [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]}
     if isinstance(value, list):
@@ -100,6 +104,8 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]], depth: int = 
     tag, content = tags[0], value[tags[0]]
     if tag == "$float" and content in ("nan", "inf", "-inf"):
         return float(content)
+    if tag == "$dtype" and isinstance(content, str) and content in _NUMBERS:
+        return _NUMBERS[content]
     if tag == "$tuple":
         return tuple(decode(item, arrays, depth + 1) for item in _expect(content, list))
     if tag == "$array":
