@@ -41,6 +41,7 @@ class LeastSquares:
     root: Matrix
     null: Matrix
     singular: NDArray[np.float64] | None = None
+    residual_squares: NDArray[np.float64] | None = None
 
 
 def column_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,6 +25,7 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.linear.base import LinearPrediction, shaped
 from surefit.models.linear.orthogonality import orthogonality, recomputed
+from surefit.models.linear.reporting import Inference
 from surefit.models.linear.rows import CentredRows, gathered
 from surefit.models.updating import OneStatistic
 from surefit.solvers.conjugate_gradient import conjugate_gradients
@@ -42,16 +43,21 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class LinearRegressionParameters:
-    """Coefficients and intercept; the rank of the columns, their condition number, and the method used."""
+    """Coefficients and intercept; the rank of the columns, their condition number, and the method used.
+
+    root and residual_squares are kept for inference where the normal equations would be too coarse for it.
+    """
 
     coef: Matrix
     intercept: Any
     rank: int
     condition: float
     method: str
+    root: Matrix | None
+    residual_squares: NDArray[np.float64] | None
 
 
-class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
+class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic):
     r"""Minimise :math:`\sum_i s_i (y_i - w'x_i - b)^2`; of several minimisers, the one with the shortest w.
 
     fit_intercept: whether b is free, or 0. positive: whether w must not be negative. tol: for conjugate
@@ -76,6 +82,8 @@ class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
     rank_: int
     condition_: float
     method_: str
+    root_: Matrix | None
+    residual_squares_: NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -95,7 +103,7 @@ class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"LinearRegression keeps no statistic of {schema.width} columns, since it holds their square; "
+                f"LinearRegression keeps no statistic of {schema.width} columns, as it holds their square; "
                 f"partial_fit and merge work up to {LARGEST_GRAM} columns. Fit all rows at once."
             )
         return Moments.of
@@ -135,7 +143,7 @@ class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
         return gram, moments.cross + weight * np.outer(mean, moments.mean_y)
 
     def _by_factor(self, source: Source, engine: Engine, moments: Moments) -> LeastSquares:
-        """Solve from the triangular factor of the data, and refine once with the residuals of another pass."""
+        """Solve from the triangular factor of the data, and refine once with the residuals of a new pass."""
         p = len(moments.mean_x)
         shift = np.concatenate([moments.mean_x, moments.mean_y]) if self.fit_intercept else None
         factor = engine.accumulate(partial(TriangularFactor.of, ones=self.fit_intercept, shift=shift), source)
@@ -147,7 +155,8 @@ class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
         }
         centre = moments.mean_x if self.fit_intercept else np.zeros(p)
         found = engine.accumulate(partial(Residuals.of, centre=centre, **at), source)
-        return replace(solution, coef=solution.coef + solution.root @ (solution.root.T @ found.cross))
+        refined = solution.coef + solution.root @ (solution.root.T @ found.cross)
+        return replace(solution, coef=refined, residual_squares=found.squares)
 
     def _intercept(self, coef: Matrix, mean_x: NDArray[np.float64], mean_y: NDArray[np.float64]) -> Any:
         return mean_y - mean_x @ coef if self.fit_intercept else np.zeros_like(mean_y)
@@ -179,7 +188,16 @@ class LinearRegression(LinearPrediction, RegressorMixin, OneStatistic):
         coef, offset = shaped(solution.coef, intercept, schema.target_is_flat)
         if not self.fit_intercept:
             offset = 0.0  # as in scikit-learn, for any number of outputs
-        return LinearRegressionParameters(coef, offset, solution.rank, solution.condition, solution.method)
+        fine = solution.residual_squares is not None
+        return LinearRegressionParameters(
+            coef,
+            offset,
+            solution.rank,
+            solution.condition,
+            solution.method,
+            solution.root if fine else None,
+            solution.residual_squares,
+        )
 
     def _learn_whole(self, batch: Batch, schema: Schema) -> Learned:
         """Fewer rows than columns, or too many columns for their Gram matrix."""
