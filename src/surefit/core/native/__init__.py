@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import importlib
 import os
-import warnings
 from functools import cache
 from types import ModuleType
 
-from surefit.core.errors import NativeWarning
+from surefit.core.errors import NativeWarning, warn
 
 
 @cache
@@ -31,11 +30,10 @@ def compiled() -> ModuleType | None:
         module = _import("v3") or module
     module = module or _import("plain")
     if module is None:
-        warnings.warn(
+        warn(
             "surefit's compiled kernels are missing, so slow numpy code runs instead: "
             "install surefit from a wheel, or with a C++20 compiler at hand.",
             NativeWarning,
-            stacklevel=2,
         )
         return None
     _plug_blas(module)
