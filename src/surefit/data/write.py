@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,14 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.files import atomic
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 FORMATS = (".parquet", ".csv", ".arrow")
 
 
 def write_columns(path: str | Path, names: Sequence[str], blocks: Iterable[NDArray[Any]]) -> None:
     """Write blocks of rows, (n,) or (n, k), under ``names``, in the format of the path's ending."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
     path = Path(path)
     if path.suffix not in FORMATS:
         raise DataError(
@@ -30,22 +30,34 @@ def write_columns(path: str | Path, names: Sequence[str], blocks: Iterable[NDArr
     first = next(blocks, None)
     if first is None:
         raise DataError(f"there are no rows to write to {path}.")
+    batches = (_batch(names, block) for block in chain([first], blocks))
+    try:
+        with atomic(path) as file:
+            _write(file, path.suffix, batches)
+    except OSError as error:
+        raise DataError(
+            f"{path} could not be written ({error.strerror or error}): nothing was left there; "
+            "make room, or choose another place."
+        ) from error
 
-    def batch(block: NDArray[Any]) -> pa.RecordBatch:
-        columns = block.reshape(len(block), -1).T
-        return pa.RecordBatch.from_arrays(
-            [pa.array(np.ascontiguousarray(c)) for c in columns], names=list(names)
-        )
 
-    head = batch(first)
-    with atomic(path) as file:
-        if path.suffix == ".parquet":
-            writer = pa.parquet.ParquetWriter(file, head.schema)
-        elif path.suffix == ".csv":
-            writer = pa.csv.CSVWriter(file, head.schema)
-        else:
-            writer = pa.ipc.new_file(file, head.schema)
-        with writer:
-            writer.write_batch(head) if path.suffix == ".parquet" else writer.write(head)
-            for block in blocks:
-                writer.write_batch(batch(block)) if path.suffix == ".parquet" else writer.write(batch(block))
+def _batch(names: Sequence[str], block: NDArray[Any]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns = block.reshape(len(block), -1).T
+    return pa.RecordBatch.from_arrays([pa.array(np.ascontiguousarray(c)) for c in columns], names=list(names))
+
+
+def _write(file: IO[bytes], ending: str, batches: Iterator[pa.RecordBatch]) -> None:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    head = next(batches)
+    if ending == ".parquet":
+        writer = pa.parquet.ParquetWriter(file, head.schema)
+    else:
+        writer = (pa.csv.CSVWriter if ending == ".csv" else pa.ipc.new_file)(file, head.schema)
+    with writer:
+        for batch in chain([head], batches):
+            writer.write_batch(batch)
