@@ -17,12 +17,12 @@ from surefit.stats.spread import Spread
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
-LARGEST = 20_000  # bytes that the client may gather at a time; a partition below has twenty times as many
+LARGEST = 20_000  # bytes that the client may gather at a time; a chunk below has six times as many
 
 
 def lazy():
-    """An array that exists on the workers only: 7 chunks of 400 kilobytes."""
-    return dask.array.random.default_rng(0).normal(size=(70_000, 5), chunks=(10_000, 5))
+    """An array that exists on the workers only: 7 chunks of 120 kilobytes."""
+    return dask.array.random.default_rng(0).normal(size=(21_000, 5), chunks=(3_000, 5))
 
 
 def spread(source):
@@ -56,7 +56,7 @@ def test_only_sums_come_back(client, watched):
     X = lazy()
     with dask.config.set(scheduler="synchronous"):
         here = X.compute()
-    blocks = pieces(here, cuts=[[10_000]] * 7)
+    blocks = pieces(here, cuts=[[3_000]] * 7)
     source = surefit.read(X)
     assert choose_engine(source).name == "dask"
     found = spread(source)
@@ -114,7 +114,7 @@ def test_a_model_is_fitted_and_asked_on_the_cluster_to_the_same_bits(client):
     np.testing.assert_array_equal(model.mean_, wanted.mean_)
     answers = model.predict(X)
     assert type(answers) is np.ndarray
-    np.testing.assert_array_equal(answers, np.full(70_000, wanted.mean_[0]))
+    np.testing.assert_array_equal(answers, np.full(21_000, wanted.mean_[0]))
 
 
 def test_a_worker_keeps_to_its_share_of_threads(client):
