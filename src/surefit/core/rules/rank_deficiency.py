@@ -54,7 +54,7 @@ def reduced_echelon(null: NDArray[np.float64]) -> tuple[NDArray[np.float64], lis
         rest = np.abs(work[:, k])
         rest[pivots] = 0.0
         # The last column that counts, so that later columns are explained by earlier ones.
-        j = int(np.flatnonzero(rest > 0.5 * rest.max())[-1])
+        j = int(np.flatnonzero(rest > 0.1 * rest.max())[-1])
         pivots.append(j)
         work[:, k] /= -work[j, k]
         for other in range(work.shape[1]):
@@ -68,6 +68,6 @@ def _equation(names: tuple[str, ...], column: NDArray[np.float64], pivot: int) -
     terms = [(float(value), names[i]) for i, value in enumerate(column) if i != pivot and value != 0.0]
     if not terms:
         return f"{names[pivot]} is constant"
-    shown = " + ".join(f"{value:.4g} {name}" if value != 1.0 else name for value, name in terms[:6])
+    shown = " + ".join(name if f"{value:.4g}" == "1" else f"{value:.4g} {name}" for value, name in terms[:6])
     more = f" + {len(terms) - 6} more terms" if len(terms) > 6 else ""
     return f"{names[pivot]} = {shown}{more}".replace("+ -", "- ")
