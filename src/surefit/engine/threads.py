@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, Generic, TypeVar
 
 from surefit.core.blas_threads import one_blas_thread
@@ -53,13 +53,10 @@ class Threads(Engine):
     def _whole_parts(
         of: Callable[[Batch], Tally[S]], parts: Sequence[Source], size: int
     ) -> Iterator[Step[S]]:
-        def while_wanted(part: Source) -> Iterator[Batch]:
-            for batch in part:
-                if crew.abandoned:
-                    return
-                yield batch
+        def whole(part: Source) -> Step[S]:
+            return part_sum(of, takewhile(lambda batch: not crew.abandoned, part)), 1
 
-        crew = Crew(lambda part: (part_sum(of, while_wanted(part)), 1), iter(parts), size)
+        crew = Crew(whole, iter(parts), size)
         with one_blas_thread():
             yield from crew
 
