@@ -12,7 +12,7 @@ from benchmarks.task import Case, Contender, Data, Quality, Task
 
 
 def make(rows: int, columns: int, condition: float) -> Data:
-    """Return columns of the given condition number, a target without noise beyond rounding, and the coefficients."""
+    """Return columns of about the given condition number, a noisy target, and the coefficients."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, columns))
     truth = rng.standard_normal(columns)
@@ -22,7 +22,7 @@ def make(rows: int, columns: int, condition: float) -> Data:
 
 
 def residual_error(data: Data, result: tuple[np.ndarray, float]) -> float:
-    """Return how far the residuals are from orthogonal to the columns, in extended precision on some of them."""
+    """Return how far the residuals are from orthogonal to the columns, in extended precision."""
     coef, intercept = result
     residual = (data["y"] - data["X"] @ coef - intercept).astype(np.longdouble)
     some = np.linspace(0, len(coef) - 1, 10).astype(int)

@@ -21,7 +21,7 @@ _folders: list[tempfile.TemporaryDirectory[str]] = []  # removed when the runner
 
 
 def make(files: int, rows: int) -> Data:
-    """Write ``files`` Parquet files of ``rows`` rows by 50 columns of random numbers; return where they are."""
+    """Write Parquet files of random numbers in 50 columns; return where they are."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
