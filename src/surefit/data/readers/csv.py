@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from surefit.core.errors import DataError
 from surefit.data.agree import common_schema
 from surefit.data.files import DataFile, FileFormat
-from surefit.data.readers.text import FALSE, MISSING, TRUE, Found, TextFiles, check_names
+from surefit.data.readers.text import Found, TextFiles, check_names
+from surefit.data.readers.text_types import FALSE, MISSING, TRUE, Looks
 from surefit.data.stream import ArrowStream, watched
 
 if TYPE_CHECKING:
@@ -62,48 +63,6 @@ class CsvFiles(TextFiles):
                 raise DataError(sentence) from error
 
 
-class Looks:
-    """What a column may still be, given all cells so far."""
-
-    def __init__(self) -> None:
-        import pyarrow as pa
-
-        self._open = [pa.float64(), pa.bool_(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
-        self._empty = True
-
-    def see(self, cells: pa.Array) -> None:
-        """Strike out what does not fit."""
-        import pyarrow.compute as pc
-
-        cells = cells.drop_null()
-        if len(cells) == 0:
-            return
-        self._empty = False
-        if self._open:
-            cells = pc.utf8_trim_whitespace(cells)
-            self._open = [kind for kind in self._open if _fits(cells, kind)]
-
-    @property
-    def type(self) -> pa.DataType:
-        """The first that fits; text if none does, null without a cell."""
-        import pyarrow as pa
-
-        return pa.null() if self._empty else next(iter(self._open), pa.string())
-
-
-def _fits(cells: pa.Array, kind: pa.DataType) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(kind):
-        return bool(pc.all(pc.is_in(cells, pa.array(TRUE + FALSE))).as_py())
-    try:
-        pc.cast(cells, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
 def _open(path: str, schema: pa.Schema | None, columns: Sequence[str] | None) -> Any:
     import pyarrow as pa
     import pyarrow.csv
@@ -117,10 +76,16 @@ def _open(path: str, schema: pa.Schema | None, columns: Sequence[str] | None) ->
         column_types=schema,
         include_columns=columns,
     )
+    parse = pa.csv.ParseOptions(
+        delimiter="\t" if tabs else ",",
+        newlines_in_values=True,
+        # Of a single column, an empty line is a missing cell; elsewhere it is nothing.
+        ignore_empty_lines=schema is None or len(schema) > 1,
+    )
     return pa.csv.open_csv(
         pa.input_stream(path, compression="detect"),
         read_options=pa.csv.ReadOptions(block_size=BLOCK),
-        parse_options=pa.csv.ParseOptions(delimiter="\t" if tabs else ",", newlines_in_values=True),
+        parse_options=parse,
         convert_options=convert,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from surefit.core.errors import DataError
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.readers.text import Found, TextFiles
+from surefit.data.readers.text_types import Looks
 from surefit.data.stream import ArrowStream, watched
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ class JsonLines(TextFiles):
         import pyarrow as pa
 
         kinds: dict[str, pa.DataType] = {}
+        dates: defaultdict[str, Looks] = defaultdict(partial(Looks, only_dates=True))
         counts = []
         for file in self.files:
             rows = 0
@@ -34,8 +38,10 @@ class JsonLines(TextFiles):
                 rows += batch.num_rows
                 for field in batch.schema:
                     kinds[field.name] = _join(file, field, kinds.get(field.name))
+                    if pa.types.is_string(kinds[field.name]):
+                        dates[field.name].see(batch.column(field.name))
             counts.append(rows)
-        return Found(pa.schema(kinds), tuple(counts))
+        return Found(pa.schema(kinds | {name: look.type for name, look in dates.items()}), tuple(counts))
 
     def _read(self, file: DataFile, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -54,9 +60,17 @@ def _parse(file: DataFile, schema: pa.Schema | None) -> Iterator[pa.RecordBatch]
     with file.opened() as path:
         for text in _lines(path):
             table = pa.json.read_json(BytesIO(text), read_options=reading, parse_options=options)
-            if schema is not None:
-                table = table.select(schema.names)
+            table = _as_text(table) if schema is None else table.select(schema.names)
             yield from table.combine_chunks().to_batches()
+
+
+def _as_text(table: pa.Table) -> pa.Table:
+    """Undo pyarrow's guess that a text is a date: other blocks may hold other texts."""
+    import pyarrow as pa
+
+    return table.cast(
+        pa.schema([f.with_type(pa.string()) if pa.types.is_timestamp(f.type) else f for f in table.schema])
+    )
 
 
 def _lines(path: str) -> Iterator[bytes]:
@@ -85,8 +99,6 @@ def _join(file: DataFile, field: pa.Field, seen: pa.DataType | None) -> pa.DataT
         return seen
     if all(t.is_integer(k) or t.is_floating(k) for k in (kind, seen)):
         return kind if t.is_floating(kind) else seen
-    if all(t.is_string(k) or t.is_timestamp(k) for k in (kind, seen)):
-        return kind if t.is_string(kind) else seen
     raise DataError(
         f"{file.path}: column {field.name!r} holds {kind} in some rows and {seen} in others; "
         "write it with one type."

@@ -21,9 +21,6 @@ from surefit.data.stream import total_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")  # how a missing cell is spelt
-TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
