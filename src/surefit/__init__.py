@@ -34,10 +34,17 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.io.verify import verify as verify
     from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
     from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+    from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
+    from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
+    from surefit.models.factor.pca import PCA as PCA
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
+    from surefit.models.prepare.missing_indicator import MissingIndicator as MissingIndicator
     from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
     from surefit.models.prepare.ordinal_encoder import OrdinalEncoder as OrdinalEncoder
+    from surefit.models.prepare.polynomial_features import PolynomialFeatures as PolynomialFeatures
+    from surefit.models.prepare.robust_scaler import RobustScaler as RobustScaler
+    from surefit.models.prepare.simple_imputer import SimpleImputer as SimpleImputer
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
 
     __version__: str
@@ -48,14 +55,21 @@ _EXPORTS = {
     "Diagnosis": "core.diagnosis",
     "EarlyStopping": "core.callbacks",
     "Finding": "core.diagnosis",
+    "GaussianNB": "models.bayes.gaussian_nb",
+    "IncrementalPCA": "models.factor.incremental_pca",
     "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
     "MajorityClassifier": "models.baseline.majority",
     "MeanRegressor": "models.baseline.mean",
     "MinMaxScaler": "models.prepare.min_max_scaler",
+    "MissingIndicator": "models.prepare.missing_indicator",
     "OneHotEncoder": "models.prepare.one_hot_encoder",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
+    "PCA": "models.factor.pca",
+    "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
+    "RobustScaler": "models.prepare.robust_scaler",
+    "SimpleImputer": "models.prepare.simple_imputer",
     "StandardScaler": "models.prepare.standard_scaler",
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",

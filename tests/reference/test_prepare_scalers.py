@@ -100,7 +100,7 @@ def test_min_max_scaler_on_hard_columns():
         surefit.MinMaxScaler((1, 1)).fit(PLAIN)
 
 
-SCALERS = [surefit.StandardScaler, surefit.MinMaxScaler]
+SCALERS = [surefit.StandardScaler, surefit.MinMaxScaler, surefit.RobustScaler]
 
 
 @pytest.mark.parametrize("cls", SCALERS)
@@ -125,3 +125,59 @@ def test_infinite_cells_are_refused(cls):
         cls().fit(X)
     with pytest.raises(ValueError, match="infinity"):
         cls().fit(PLAIN).transform(X)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("centre", "scale"), list(product([True, False], repeat=2)))
+@pytest.mark.parametrize("limits", [(25.0, 75.0), (5, 90)])
+@pytest.mark.parametrize("unit", [True, False])
+def test_robust_scaler(table, centre, scale, limits, unit):
+    X = TABLES[table]
+    arguments = {
+        "with_centering": centre,
+        "with_scaling": scale,
+        "quantile_range": limits,
+        "unit_variance": unit,
+    }
+    ours = surefit.RobustScaler(**arguments).fit(X)
+    theirs = preprocessing.RobustScaler(**arguments).fit(X)
+    agree(ours, theirs, ["center_", "scale_"])
+    Z = ours.transform(X)
+    np.testing.assert_allclose(Z, theirs.transform(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ours.inverse_transform(Z), X, rtol=1e-12, atol=1e-12)
+
+
+def test_robust_scaler_sparse_and_hard_columns():
+    X = sparse.random_array((60, 7), density=0.6, rng=np.random.default_rng(1), format="csr")
+    ours = surefit.RobustScaler(with_centering=False).fit(X)
+    theirs = preprocessing.RobustScaler(with_centering=False).fit(X)
+    agree(ours, theirs, ["scale_"])
+    np.testing.assert_allclose(ours.transform(X).toarray(), theirs.transform(X).toarray(), rtol=1e-12)
+    assert surefit.verify(ours, X).holds
+    with pytest.raises(surefit.core.errors.DataError, match="with_centering=False"):
+        surefit.RobustScaler().fit(X)
+    model = surefit.RobustScaler().fit(HARD)
+    np.testing.assert_array_equal(model.scale_[1:3], [1, 1])
+    assert surefit.verify(model, HARD).holds
+
+
+def test_a_sketch_states_its_error_and_memory_is_exact():
+    """Beyond 4096 distinct values a source's quantiles come from a sketch; rows in memory are sorted."""
+    import pyarrow as pa
+
+    X = RNG.normal(size=(30_000, 2))
+    exact = surefit.RobustScaler().fit(X)
+    theirs = preprocessing.RobustScaler().fit(X)
+    agree(exact, theirs, ["center_", "scale_"])
+    assert exact.rank_error_.tolist() == [0, 0]
+    assert "exact quantiles" in exact.certificate_.measure
+    table = pa.table({"a": X[:, 0], "b": X[:, 1]})
+    streamed = surefit.RobustScaler().fit(table)
+    assert (streamed.rank_error_ > 0).all()
+    assert "sketch" in streamed.certificate_.measure
+    for j, column in enumerate(X.T):
+        rank = (column <= streamed.center_[j]).mean()
+        assert abs(rank - 0.5) <= streamed.rank_error_[j] + 1 / len(X)
+    assert surefit.verify(streamed, table).holds
+    streamed.quantiles_[1, 0] = streamed.center_[0] = np.quantile(X[:, 0], 0.6)
+    assert not surefit.verify(streamed, table).holds

@@ -25,11 +25,11 @@ class Cells:
         return len(self.columns[0]) if self.columns else 0, len(self.columns)
 
 
-def cells_of(X: Any) -> Cells:
-    """Check an array or frame in memory and take it apart into columns; NaN passes, infinity does not."""
+def cells_of(X: Any, missing: bool = True) -> Cells:
+    """Check an array or frame in memory and take it apart into columns; only ``missing`` lets NaN pass."""
     from sklearn.utils import check_array
 
-    how: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan"}
+    how: dict[str, Any] = {"dtype": None, "ensure_all_finite": "allow-nan" if missing else True}
     if hasattr(X, "columns") and getattr(X, "ndim", 2) == 2 and not hasattr(X, "toarray"):
         parts = _frame_columns(X)
         if parts is not None:

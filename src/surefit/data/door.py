@@ -33,8 +33,8 @@ class Accepts:
 
     target: whether it learns from numbers, from classes, from either, or without a target; several_targets:
     y may have many columns. sparse: X may be sparse. missing: cells may be missing. tables: it wants typed
-    tables as they are, not matrices. cells: it takes values of any type, from memory column by column as they
-    are, from sources as typed tables.
+    tables as they are, not matrices. cells: it takes values of any type in memory, column by column as they
+    are, and looks at levels for itself.
     """
 
     target: Literal["none", "number", "class", "any"] = "none"
@@ -100,7 +100,7 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
     from sklearn.utils import check_array, check_consistent_length
     from sklearn.utils.validation import column_or_1d, validate_data
 
-    cells = cells_of(X)
+    cells = cells_of(X, accepts.missing)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     estimator.n_features_in_ = cells.shape[1]
     if accepts.target == "none":
@@ -114,7 +114,7 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
 def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
     from sklearn.utils.validation import validate_data
 
-    if accepts.cells:
+    if accepts.cells and not (accepts.sparse and hasattr(X, "toarray")):
         return _validated_cells(estimator, accepts, X, y, reset)
     how: dict[str, Any] = {
         "accept_sparse": "csr" if accepts.sparse else False,
@@ -172,8 +172,7 @@ def _admit_source(
 
 
 def _check(estimator: Any, accepts: Accepts) -> Checked:
-    as_tables = accepts.tables or accepts.cells
-    return Checked(type(estimator).__name__, accepts.missing, as_tables, accepts.sparse)
+    return Checked(type(estimator).__name__, accepts.missing, accepts.tables, accepts.sparse)
 
 
 def _hold_columns(estimator: Any, accepts: Accepts, source: Source, reset: bool) -> Source:

@@ -94,6 +94,11 @@ class Sketch(Statistic):
         """For each column: how far the rank of a quantile can be off, as a share of the weight."""
         return self.doubt / np.where(self.weight > 0, self.weight, 1.0)
 
+    def shrunk(self, size: int = 2048) -> Sketch:
+        """The same in buffers of another size, at an error of its own."""
+        levels = [self._levels(column) for column in range(len(self.weight))]
+        return Sketch(size, self.weight, self.minimum, self.maximum, *_packed(size, self.doubt, levels))
+
     def quantile(self, q: Any) -> Vector:
         """The q-quantiles, (columns,) or (quantiles, columns); NaN for a column without values.
 

@@ -6,6 +6,7 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
 - ``column_names``: names of the columns, or None; ``column_moments``: weighted mean, scatter, minimum and
   maximum of each;
 - ``target_moments``: the same for the target; ``rows``: how many rows; ``class_weights``: the class labels
-  and the weight of each;
+  and the weight of each; ``class_moments``: the moments of each column within each class;
+- ``cells``: the weight of all rows, and that of each column's missing cells;
 - ``trace`` and ``certificate`` of the fit.
 """

@@ -22,6 +22,7 @@ from surefit.models.transformer import Transformer
 from surefit.stats.category_counts import CategoryCounts
 
 Levels = list[NDArray[Any]]
+NAN = "(not a number)"
 
 
 class Encoder(Transformer, abstract=True):
@@ -122,7 +123,7 @@ def _plain_cells(X: Any, j: int) -> list[Any]:
 
 def key(value: Any) -> Any:
     """A value as a dictionary can find it: NaN does not equal itself."""
-    return "(not a number)" if isinstance(value, float) and value != value else value
+    return NAN if isinstance(value, float) and value != value else value
 
 
 def is_nan(value: Any) -> bool:

@@ -53,7 +53,7 @@ class OneHotEncoder(Invertible, Encoder):
            [0., 1.]])
     """
 
-    accepts = Accepts(missing=True, sparse=False, cells=True)
+    accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
     learns = OneHotEncoderParameters
 
     drop_idx_: NDArray[Any] | None

@@ -44,7 +44,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Invertible, Encoder):
     array([1., 0., 1.])
     """
 
-    accepts = Accepts(missing=True, sparse=False, cells=True)
+    accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
     learns = OrdinalEncoderParameters
 
     infrequent_indices_: list[NDArray[np.int64] | None]

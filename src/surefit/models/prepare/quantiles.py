@@ -1,0 +1,101 @@
+"""Quantiles: exact for rows in memory, from a sketch with a stated error for sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.source import ArraySource, Source
+from surefit.engine.base import Engine
+from surefit.models.prepare.plain import blocks, change
+from surefit.stats.base import Joint
+from surefit.stats.sketch import Sketch
+
+
+def whole_sketch(batch: Batch) -> Sketch:
+    """A sketch that keeps every value, so that its quantiles are exact."""
+    return Sketch.of(batch, size=max(1, len(batch)))
+
+
+class ExactInMemory:
+    """Makes a fit on rows in memory exact, for estimators whose statistic is a sketch.
+
+    What is kept for later rows is a sketch of bounded size, itself exact for up to 4096 distinct values.
+    """
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Any:
+        if not isinstance(source, ArraySource) or not self._is_sketched():
+            return super()._learn(source, engine, trace)  # type: ignore[misc]
+        whole = self._of_memory(source.batch)
+        self.statistic_ = _shrunk(whole)
+        self._schema = source.schema
+        return self._finish(whole, source.schema)  # type: ignore[attr-defined]
+
+    def _is_sketched(self) -> bool:
+        """Whether the statistic holds a sketch."""
+        return True
+
+    def _of_memory(self, batch: Batch) -> Any:
+        """The statistic, with a sketch that keeps every value."""
+        return whole_sketch(batch)
+
+
+def _shrunk(statistic: Any) -> Any:
+    if isinstance(statistic, Joint):
+        return Joint({name: _shrunk(member) for name, member in statistic.members.items()})
+    return statistic.shrunk() if isinstance(statistic, Sketch) else statistic
+
+
+def quantile_change(
+    source: Source, shares: list[float], found: NDArray[np.float64], error: NDArray[np.float64]
+) -> float:
+    """How far quantiles, (shares, columns), are off, against a recomputation from the rows.
+
+    Exact ones are compared with those of the sorted column, in units of its range. Those with an error are
+    counted out: by how much more than the error their ranks are from the shares.
+    """
+    exact: dict[int, tuple[Any, Any]] = {
+        j: (np.zeros(0), np.zeros(0)) for j in np.flatnonzero(error == 0).tolist()
+    }
+    below, upto, total = np.zeros(found.shape), np.zeros(found.shape), np.zeros(found.shape[1])
+    for X, s in blocks(source):
+        for j in range(X.shape[1]):
+            there = ~np.isnan(X[:, j])
+            values, weight = X[there, j], s[there]
+            if j in exact:
+                before, mass = exact[j]
+                levels, place = np.unique(np.concatenate([before, values]), return_inverse=True)
+                exact[j] = levels, np.bincount(place, np.concatenate([mass, weight]))
+            total[j] += weight.sum()
+            below[:, j] += [weight[values < value].sum() for value in found[:, j]]
+            upto[:, j] += [weight[values <= value].sum() for value in found[:, j]]
+    worst = 0.0
+    for j in range(found.shape[1]):
+        if j in exact:
+            levels, mass = exact[j]
+            unit = np.ptp(levels) + 1e-6 * np.abs(levels).max() if len(levels) else 1.0
+            worst = max(worst, change(found[:, j], plain_quantiles(levels, mass, shares), unit))
+        else:  # the rank of a value that comes often is an interval
+            off = np.maximum(below[:, j] / total[j] - shares, shares - upto[:, j] / total[j])
+            worst = max(worst, float(off.max()) - error[j] - 1 / total[j])
+    return worst
+
+
+def plain_quantiles(values: NDArray[Any], weight: NDArray[Any], shares: list[float]) -> NDArray[np.float64]:
+    """Quantiles by sorting, interpolated as numpy does; weights repeat a value, parts of one too."""
+    if len(values) == 0:
+        return np.full(len(shares), np.nan)
+    if np.array_equal(weight, np.rint(weight)) and weight.sum() < 1e8:
+        return np.quantile(np.repeat(values, weight.astype(np.int64)), shares)
+    levels, place = np.unique(values, return_inverse=True)
+    mass = np.bincount(place, weight)
+    ends = np.cumsum(mass)
+    # A value of weight w takes the places of its repetitions: from the first one's to the last one's.
+    first, last = ends - mass, ends - 1
+    low, high = np.minimum(first, (first + last) / 2), np.maximum(last, (first + last) / 2)
+    places = np.stack([low, high], axis=1).ravel()
+    return np.interp(places[0] + np.array(shares) * (places[-1] - places[0]), places, np.repeat(levels, 2))
