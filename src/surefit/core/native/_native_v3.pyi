@@ -131,6 +131,90 @@ def sandwich_csr(
     threads: int,
 ) -> None: ...
 @overload
+def grouped_moments(
+    X: F32,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
+def grouped_moments(
+    X: F64,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
+def grouped_moments_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
+def grouped_moments_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
+def grouped_moments_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
+def grouped_moments_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    group: I64,
+    weight: F64 | None,
+    total: F64,
+    mean: F64,
+    scatter: F64,
+    minimum: F64,
+    maximum: F64,
+    threads: int,
+) -> None: ...
+@overload
 def column_moments(
     X: F32, weight: F64 | None, mean: F64, scatter: F64, minimum: F64, maximum: F64, threads: int
 ) -> float: ...
@@ -190,6 +274,18 @@ def column_moments_csr(
     maximum: F64,
     threads: int,
 ) -> float: ...
+@overload
+def normal_scores(X: F32, mean: F64, scale: F64, offset: F64, out: F64, threads: int) -> None: ...
+@overload
+def normal_scores(X: F64, mean: F64, scale: F64, offset: F64, out: F64, threads: int) -> None: ...
+@overload
+def best_normal(
+    X: F32, mean: F64, scale: F64, offset: F64, otherwise: int, out: I64, threads: int
+) -> None: ...
+@overload
+def best_normal(
+    X: F64, mean: F64, scale: F64, offset: F64, otherwise: int, out: I64, threads: int
+) -> None: ...
 @overload
 def row_argmin(A: F32, index: I64, value: F32, threads: int) -> None: ...
 @overload
