@@ -10,6 +10,7 @@ import sys
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
@@ -131,19 +132,22 @@ class Fragile:
 
 
 @each_estimator
-def test_every_fit_is_taken_from_its_checkpoint(cls, tmp_path):
+def test_every_fit_of_a_stream_is_taken_from_its_checkpoint(cls, tmp_path):
     X, y = table(cls)
-    whole = cls().fit(X, y)
+    columns = {f"x{j}": column for j, column in enumerate(X.T)} | ({} if y is None else {"y": y})
+    source = surefit.read(pa.table(columns), target=None if y is None else "y")
+    whole = cls().fit(source)
     with surefit.config(checkpoint=tmp_path):
-        first = cls().fit(X, y)
+        first = cls().fit(source)
         files = sorted(tmp_path.iterdir())
         stamps = [file.stat().st_mtime_ns for file in files]
-        again = cls().fit(X, y)
+        again = cls().fit(source)
     assert files
     assert files == sorted(tmp_path.iterdir())
     assert [file.stat().st_mtime_ns for file in files] == stamps, "a pass was read again"
-    assert_same_bits(outputs(whole, X), outputs(first, X))
-    assert_same_bits(outputs(whole, X), outputs(again, X))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    assert_same_bits(outputs(whole, frame), outputs(first, frame))
+    assert_same_bits(outputs(whole, frame), outputs(again, frame))
 
 
 def test_a_finished_pass_reads_nothing(tmp_path):
