@@ -1,0 +1,54 @@
+"""A column that never varies within a class gives that class a density like a needle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
+from surefit.core.native.grouped_moments import GroupedMoments, grouped_moments
+
+
+class ZeroVarianceClass(Rule):
+    """Columns that vary over all rows, but not over those of one class."""
+
+    name = "zero-variance-class"
+    needs = ("class_moments", "class_weights")
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Name the classes and their columns; a column that is constant everywhere has a rule of its own."""
+        moments: GroupedMoments = evidence["class_moments"]
+        classes, _ = evidence["class_weights"]
+        varies = moments.minimum.min(axis=0) < moments.maximum.max(axis=0)
+        still = (moments.minimum == moments.maximum) & varies
+        (sick,) = np.nonzero(still.any(axis=1))
+        if len(sick) == 0:
+            return
+        names = evidence.get("column_names")
+        where = [f"{classes[c]!s} ({listed(named(names, np.flatnonzero(still[c])), 3)})" for c in sick]
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"Within {len(sick)} of {len(classes)} classes some columns have one value only, so a "
+            f"row with any other value is all but ruled out: {listed(where)}.",
+            remedy="Add rows of these classes, drop these columns, or raise var_smoothing.",
+            columns=named(names, np.flatnonzero(still.any(axis=0))),
+            evidence={"classes": float(len(sick)), "cells": float(still.sum())},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """The second column does not vary in the first of two classes."""
+        return cls._case(2.0)
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """It varies, though very little."""
+        return cls._case(2.0 + 1e-12)
+
+    @staticmethod
+    def _case(last: float) -> Evidence:
+        X = np.array([[1.0, 2.0], [3.0, last], [5.0, 6.0], [7.0, 8.0]])
+        moments = grouped_moments(X, np.array([0, 0, 1, 1]), 2)
+        return {"class_moments": moments, "class_weights": (np.array(["no", "yes"]), moments.weight)}

@@ -1,0 +1,6 @@
+"""Bayes classifiers: a distribution of the columns for each class, turned round by Bayes' rule.
+
+A fit counts and averages within each class, in one pass, so it takes more rows later and merges exactly. The
+model is generative: it also samples rows. To add one: a statistic grouped by class in ``stats/``, and a file
+here that finishes it into densities.
+"""

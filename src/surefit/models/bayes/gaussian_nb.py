@@ -1,0 +1,275 @@
+"""Classify by one normal distribution for each class and column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import ParameterError
+from surefit.core.native.normal_scores import best_normal, normal_scores
+from surefit.core.parameters import Interval, Scale
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.updating import OneStatisticClassifier
+from surefit.resample.streams import seed_of, stream
+from surefit.stats.grouped_spread import GroupedSpread
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+_EPS = np.finfo(np.float64).eps
+_TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNBParameters:
+    """Labels, weights and shares of the classes; the smoothing; mean and smoothed variance by class and
+    column.
+    """
+
+    classes: NDArray[Any]
+    class_count: Vector
+    class_prior: Vector
+    epsilon: float
+    theta: Matrix
+    var: Matrix
+
+
+class GaussianNB(OneStatisticClassifier):
+    r"""Naive Bayes with normal columns: :math:`P(c|x) \propto \pi_c \prod_j N(x_j; \theta_{cj}, v_{cj})`.
+
+    priors: the :math:`\pi_c`; None takes the share of each class in the weight. var_smoothing: this share of
+    the largest variance of a column over all rows, ``epsilon_``, is added to every variance. unbiased: divide
+    by :math:`n_c - 1` in place of :math:`n_c`; a class with no more weight than 1 has variance 0 then.
+
+    A variance that is 0 even after smoothing is taken for its limit: such a class is certain where x is
+    exactly its mean and impossible elsewhere. A row that no class can have produced gets the priors.
+    The certificate is exact: counting again in two passes gives the same numbers.
+
+    >>> from surefit import GaussianNB
+    >>> X, y = [[1], [2], [3], [6], [8], [10]], [0, 0, 0, 1, 1, 1]
+    >>> model = GaussianNB(unbiased=True, var_smoothing=0).fit(X, y)
+    >>> model.var_.ravel().tolist()
+    [1.0, 4.0]
+    >>> model.predict_proba([[4], [5]]).round(4)
+    array([[0.6667, 0.3333],
+           [0.0641, 0.9359]])
+    """
+
+    accepts = Accepts(target="class")
+    learns = GaussianNBParameters
+
+    class_count_: Vector
+    class_prior_: Vector
+    epsilon_: float
+    theta_: Matrix
+    var_: Matrix
+
+    def __init__(
+        self,
+        *,
+        priors: NDArray[Any] | list[Any] | tuple[Any, ...] | None = None,
+        var_smoothing: Annotated[float, Interval(0, None), Scale("log")] = 1e-9,
+        unbiased: bool = False,
+    ) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.unbiased = unbiased
+
+    def _of(self, schema: Schema) -> Callable[[Batch], GroupedSpread]:
+        assert schema.classes is not None
+        return partial(GroupedSpread.of, classes=len(schema.classes))
+
+    def _finish(self, statistic: GroupedSpread, schema: Schema) -> Learned:
+        assert schema.classes is not None
+        weight, overall = statistic.weight, statistic.overall
+        parameters = GaussianNBParameters(
+            schema.classes,
+            weight,
+            self._prior(weight),
+            epsilon := self._epsilon(overall.scatter / overall.weight),
+            statistic.mean,
+            statistic.variance(self._ddof) + epsilon,
+        )
+        evidence = {
+            "class_weights": (schema.classes, weight),
+            "class_moments": statistic.moments,
+            "column_moments": overall,
+            "rows": statistic.rows,
+        }
+        # Means are off by a few units in the last place, squares by one for each row of a block at the most;
+        # sums of weights by one a row, unless they are whole numbers.
+        mean = self._largest(8 * _EPS * np.abs(statistic.mean) / _spread(parameters.theta, parameters.var))
+        count = _EPS * (1 if np.array_equal(weight, np.round(weight)) else statistic.rows)
+        return Learned(parameters, self._certificate(count, mean, 1024 * _EPS), evidence)
+
+    @property
+    def _ddof(self) -> float:
+        return 1.0 if self.unbiased else 0.0
+
+    def _epsilon(self, variances: Vector) -> float:
+        return float(self.var_smoothing * variances.max(initial=0.0))
+
+    def _prior(self, weight: Vector) -> Vector:
+        if self.priors is None:
+            return weight / weight.sum()
+        prior = np.array(self.priors, dtype=np.float64)
+        if prior.shape != weight.shape:
+            raise ParameterError(
+                f"Number of priors must match number of classes: priors has shape {prior.shape}, "
+                f"but there are {len(weight)} classes; give one prior for each."
+            )
+        if not np.isclose(prior.sum(), 1.0):
+            raise ParameterError(
+                f"The sum of the priors should be 1, but it is {prior.sum():g}: divide them by it."
+            )
+        if (prior < 0).any():
+            raise ParameterError(
+                f"Priors must be non-negative, but the least of them is {prior.min():g}: "
+                "give 0 to a class that cannot occur."
+            )
+        return prior
+
+    @staticmethod
+    def _largest(change: Any) -> float:
+        """The largest entry; NaN counts as no answer at all, and so does not hold."""
+        return float(np.max(change, initial=0.0))
+
+    @staticmethod
+    def _certificate(count: float, mean: float, variance: float) -> Certificate:
+        parts = {"share of a class": count, "mean, in deviations": mean, "variance, relative": variance}
+        value = float(np.max([count, mean, variance]))
+        return Certificate("exact", "largest change of a share, mean or variance", value, 1e-8, parts)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Count again, one class after the other, in two passes: means first, then squares about them."""
+        weight, sums = self._sums(source, np.zeros_like(self.theta_), power=1)
+        shift = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
+        _, scatter = self._sums(source, shift, power=2)
+        spread = GroupedSpread(0, weight, self.theta_ + shift, scatter, scatter, scatter)
+        overall = spread.overall
+        var = spread.variance(self._ddof) + self._epsilon(overall.scatter / overall.weight)
+        total = weight.sum()
+        changes = [self.class_count_ / total - weight / total, self.class_prior_ - self._prior(weight)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(shift == 0, 0.0, np.abs(shift) / _spread(self.theta_, var))
+            variance = np.where(var == self.var_, 0.0, np.abs(self.var_ - var) / var)
+        return self._certificate(self._largest(np.abs(changes)), self._largest(mean), self._largest(variance))
+
+    def _sums(self, source: Source, shift: Matrix, power: int) -> tuple[Vector, Matrix]:
+        """The weight of each class, and the sums of s ((x - theta) - shift)^power of its rows."""
+        weight, sums = np.zeros(len(self.theta_)), np.zeros_like(self.theta_)
+        for batch in source:
+            for rows, X in _dense_blocks(batch.X):
+                assert batch.y is not None
+                y, s = batch.y[rows], np.ones(len(X)) if batch.weight is None else batch.weight[rows]
+                for c in np.unique(y[s > 0]):
+                    mine = (y == c) & (s > 0)
+                    weight[c] += s[mine].sum()
+                    sums[c] += s[mine] @ ((X[mine] - self.theta_[c]) - shift[c]) ** power
+        return weight, sums
+
+    def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
+        """Return the most probable class of each row, or write it ``to`` a file."""
+        return self._answer(self._predict, X, to, ["prediction"])
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        densities, otherwise = self._densities(), int(self.class_prior_.argmax())
+        if isinstance(X, np.ndarray):
+            return self.classes_[best_normal(X, *densities, otherwise)]
+        codes = [best_normal(block, *densities, otherwise) for _, block in _dense_blocks(X)]
+        return self.classes_[np.concatenate(codes)]
+
+    def predict_joint_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
+        """Return log P(x, c) for each row and class, or write them ``to`` a file."""
+        return self._answer(self._joint, X, to, self._labels())
+
+    def predict_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
+        """Return log P(c | x) for each row and class, or write them ``to`` a file."""
+        return self._answer(self._log_proba, X, to, self._labels())
+
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
+        """Return P(c | x) for each row and class, or write them ``to`` a file."""
+        return self._answer(self._proba, X, to, self._labels())
+
+    def _labels(self) -> list[str]:
+        return [str(label) for label in getattr(self, "classes_", ())]
+
+    def _densities(self) -> tuple[Matrix, Matrix, Vector]:
+        """Mean, 1 / deviation and the logarithm of prior and height at the mean."""
+        var = np.maximum(self.var_, _TINY)
+        height = -0.5 * np.log(2 * np.pi * var).sum(axis=1)
+        return self.theta_, 1.0 / np.sqrt(var), height + self._log_prior()
+
+    def _log_prior(self) -> Vector:
+        prior = self.class_prior_
+        return np.log(prior, out=np.full(len(prior), -np.inf), where=prior > 0)
+
+    def _joint(self, X: Any) -> Matrix:
+        densities = self._densities()
+        if isinstance(X, np.ndarray):
+            return normal_scores(X, *densities)
+        return np.concatenate([normal_scores(block, *densities) for _, block in _dense_blocks(X)])
+
+    def _relative(self, X: Any) -> Matrix:
+        """Log densities less that of the best class; those of the priors where no class has any."""
+        scores = self._joint(X)
+        best = scores.max(axis=1, keepdims=True)
+        lost = best[:, 0] == -np.inf
+        if lost.any():
+            scores[lost] = self._log_prior()
+            best[lost] = scores[lost].max(axis=1, keepdims=True)
+        scores -= best
+        return scores
+
+    def _log_proba(self, X: Any) -> Matrix:
+        scores = self._relative(X)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return scores
+
+    def _proba(self, X: Any) -> Matrix:
+        scores = self._relative(X)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Matrix, NDArray[Any]]:
+        """Draw rows and their classes from the fitted distributions.
+
+        >>> model = GaussianNB().fit([[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"])
+        >>> X, y = model.sample(3, random_state=0)
+        >>> X.shape, y.shape
+        ((3, 1), (3,))
+        """
+        rng = stream(seed_of(random_state), 0)
+        cumulative = np.cumsum(self.class_prior_)
+        codes = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
+        noise = rng.standard_normal((n_samples, self.theta_.shape[1]))
+        return self.theta_[codes] + np.sqrt(self.var_[codes]) * noise, self.classes_[codes]
+
+
+def _spread(mean: Matrix, var: Matrix) -> Matrix:
+    """What a change of a mean is measured by: its deviation, and a little of itself, since a mean far from
+    zero is rounded.
+    """
+    return np.maximum(np.sqrt(var) + 1e-7 * np.abs(mean), _TINY)
+
+
+def _dense_blocks(X: Any, cells: int = 2**20) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Row blocks of a matrix, dense, of about so many cells."""
+    step = max(1, cells // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        rows = slice(start, start + step)
+        block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
+        yield rows, block
