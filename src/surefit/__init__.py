@@ -38,6 +38,10 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
     from surefit.models.factor.pca import PCA as PCA
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
+    from surefit.models.linear.ridge import Ridge as Ridge
+    from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
+    from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
+    from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
     from surefit.models.prepare.missing_indicator import MissingIndicator as MissingIndicator
     from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
@@ -68,6 +72,10 @@ _EXPORTS = {
     "PCA": "models.factor.pca",
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
+    "Ridge": "models.linear.ridge",
+    "RidgeCV": "models.linear.ridge_cv",
+    "RidgeClassifier": "models.linear.ridge_classifier",
+    "RidgeClassifierCV": "models.linear.ridge_cv",
     "RobustScaler": "models.prepare.robust_scaler",
     "SimpleImputer": "models.prepare.simple_imputer",
     "StandardScaler": "models.prepare.standard_scaler",

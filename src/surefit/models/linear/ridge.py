@@ -1,0 +1,202 @@
+"""Least squares with a squared penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.parameters import Count, RandomState, Strength, Tolerance
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.linear import ridge_fit
+from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.ridge_fit import LARGEST_GRAM, Fitted, Problem, Solver, strengths
+from surefit.models.linear.ridge_gap import recomputed
+from surefit.models.updating import OneStatistic
+from surefit.stats.moments import Moments
+
+LEAST_TOLERANCE = 1e-12  # of a gap: below it, rounding is all that is left
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeParameters:
+    """Coefficients and intercept, the trace of the hat matrix, and how the answer was found."""
+
+    coef: NDArray[np.float64]
+    intercept: Any
+    effective_dof: Any
+    n_iter: int
+    solver: str
+
+
+class RidgeBase(OneStatistic, abstract=True):
+    """What ridge for numbers and for classes share: the fit of a source of numbers."""
+
+    alpha: Any
+    fit_intercept: bool
+    max_iter: int | None
+    tol: float
+    solver: Solver
+    positive: bool
+    coef_: NDArray[np.float64]
+    intercept_: Any
+    effective_dof_: Any
+    n_iter_: int
+    solver_: str
+
+    def _problem(self, targets: int) -> Problem:
+        who = type(self).__name__
+        if self.solver == "lbfgs" and not self.positive:
+            raise ParameterError(
+                f"{who}: solver='lbfgs' needs positive=True: set it, or take another solver."
+            )
+        if self.positive and self.solver not in ("auto", "lbfgs"):
+            raise ParameterError(
+                f"{who}: solver={self.solver!r} does not support positive=True: take 'auto' or 'lbfgs'."
+            )
+        return Problem(
+            strengths(who, self.alpha, targets),
+            self.fit_intercept,
+            self.positive,
+            max(self.tol**2, LEAST_TOLERANCE),
+            self.solver,
+            self.max_iter or ridge_fit.ITERATIONS,
+        )
+
+    def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
+        if schema.width > LARGEST_GRAM:
+            raise RefusalError(
+                f"{type(self).__name__} keeps no statistic of {schema.width} columns, as it would hold their "
+                f"square: partial_fit, merge and forget work up to {LARGEST_GRAM}; fit all rows at once."
+            )
+        return Moments.of
+
+    def _why_nothing_kept(self) -> str:
+        return (
+            f"that takes at least as many rows as columns, at most {LARGEST_GRAM} columns, "
+            "and a solver that looks at their squares, as solver='cholesky' does"
+        )
+
+    def _iteration_limit(self) -> int:
+        iterative = self.solver in ridge_fit.ITERATIVE or (self.solver == "auto" and not self.positive)
+        return (self.max_iter or ridge_fit.ITERATIONS) if iterative else 0
+
+    def _learn_numbers(self, source: Source, engine: Engine, trace: Trace, schema: Schema) -> Learned:
+        """Learn from a source of numbers; ``schema`` is that of the data as they came."""
+        self._schema = schema
+        self.__dict__.pop("statistic_", None)
+        problem = self._problem(source.schema.targets)
+        found = ridge_fit.fit(source, engine, trace, problem, lambda now: self._learned(now, schema))
+        if found.moments is not None:
+            self.statistic_ = found.moments
+        return self._learned(found, schema)
+
+    def _finish(self, moments: Moments, schema: Schema) -> Learned:
+        return self._learned(ridge_fit.by_moments(moments, self._problem(moments.targets)), schema)
+
+    def _learned(self, found: Fitted, schema: Schema) -> Learned:
+        flat = schema.target_is_flat and schema.classes is None
+        dof = found.dof if found.dof is None or np.ndim(self.alpha) else float(found.dof[0])
+        parameters = RidgeParameters(
+            *ridge_shaped(found, flat, self.fit_intercept), dof, found.iterations, found.method
+        )
+        return Learned(parameters, found.certificate, found.evidence)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        problem = self._problem(source.schema.targets)
+        return certify_ridge(self, source, engine, problem)
+
+
+def ridge_shaped(found: Fitted, flat: bool, fit_intercept: bool) -> tuple[NDArray[np.float64], Any]:
+    """Coefficients and intercept in scikit-learn's shapes: (p,) for one target, else (k, p)."""
+    coef = found.coef[:, 0] if found.coef.shape[1] == 1 else found.coef.T
+    intercept: Any = 0.0
+    if fit_intercept:
+        intercept = float(found.intercept[0]) if flat else found.intercept
+    return np.ascontiguousarray(coef), intercept
+
+
+def certify_ridge(model: Any, source: Source, engine: Engine, problem: Problem) -> Certificate:
+    """Recompute the certificate of a fitted ridge from a source of numbers."""
+    coef = np.atleast_2d(model.coef_).T
+    return recomputed(
+        source,
+        engine,
+        coef,
+        np.array(np.broadcast_to(model.intercept_, coef.shape[1]), dtype=np.float64),
+        problem.strength,
+        fit_intercept=problem.fit_intercept,
+        positive=problem.positive,
+        tolerance=problem.tolerance,
+        parts={name: value for name, value in model.certificate_.parts.items() if name == "condition number"},
+    )
+
+
+class NoInference:
+    """A penalised fit has no table of standard errors, and says why."""
+
+    def summary(self, *args: Any, **options: Any) -> NoReturn:
+        """Refuse: the penalty biases the coefficients, so classical errors do not hold for them."""
+        raise RefusalError(
+            f"{type(self).__name__} has no summary: its penalty draws the coefficients towards zero by an "
+            "amount that the data do not tell, so the errors, tests and intervals of theory do not hold; "
+            "use LinearRegression, or draw rows anew with the bootstrap."
+        )
+
+
+class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
+    r"""Minimise :math:`\sum_i s_i (y_i - w'x_i - b)^2 + \alpha \|w\|^2`; b is never penalised.
+
+    alpha: the penalty, one number or one a target. fit_intercept: whether b is free, or 0. positive: whether
+    w must not be negative. solver: "auto" chooses; see the guide for what each name runs. max_iter, tol: for
+    conjugate gradients; the certificate holds the relative duality gap to tol squared. copy_X, random_state:
+    without effect (X is never changed, nothing is drawn).
+
+    ``effective_dof_`` is the trace of the hat matrix, intercept included; None after conjugate gradients.
+
+    >>> from surefit import Ridge
+    >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
+    >>> model.coef_.round(6), round(model.intercept_, 6)
+    (array([1.]), 1.0)
+    >>> round(model.effective_dof_, 6), model.certificate_.holds
+    (1.833333, True)
+    """
+
+    accepts = Accepts(target="number", several_targets=True)
+    learns = RidgeParameters
+
+    def __init__(
+        self,
+        alpha: Strength | np.ndarray | list | tuple = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: Count | None = None,
+        tol: Tolerance = 1e-4,
+        solver: Solver = "auto",
+        positive: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        return self._learn_numbers(source, engine, trace, source.schema)

@@ -1,0 +1,155 @@
+"""Classification by ridge regression on targets of plus and minus one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import RefusalError
+from surefit.core.parameters import Count, RandomState, Strength, Tolerance
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.linear.classification import LinearClassification, Signed
+from surefit.models.linear.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
+from surefit.models.linear.ridge_fit import Fitted, Solver
+from surefit.models.updating import OneStatisticClassifier
+from surefit.stats.class_weights import ClassWeights
+from surefit.stats.moments import Moments
+
+ClassWeight = Literal["balanced"] | dict[Any, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeClassifierParameters(RidgeParameters):
+    """The same, and the labels."""
+
+    classes: NDArray[Any]
+
+
+class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatisticClassifier):
+    r"""Fit ridge to targets of +1 for the class and -1 for the others, and predict the largest score.
+
+    Minimises :math:`\sum_i s_i \|t_i - W'x_i - b\|^2 + \alpha \|W\|^2`. class_weight: what the weight of a
+    row is multiplied by, one number a class; "balanced" gives all classes the same weight in total. The rest
+    is as in :class:`~surefit.Ridge`. Of equal scores, the class that sorts first wins.
+
+    >>> from surefit import RidgeClassifier
+    >>> model = RidgeClassifier().fit([[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"])
+    >>> model.predict([[0.5], [3.5]]).tolist()
+    ['low', 'high']
+    >>> model.decision_function([[2.0]]).round(6)
+    array([0.])
+    """
+
+    accepts = Accepts(target="class")
+    learns = RidgeClassifierParameters
+
+    def __init__(
+        self,
+        alpha: Strength | np.ndarray | list | tuple = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: Count | None = None,
+        tol: Tolerance = 1e-4,
+        class_weight: ClassWeight = None,
+        solver: Solver = "auto",
+        positive: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
+        if self.class_weight == "balanced":
+            raise RefusalError(
+                "class_weight='balanced' follows from all rows together, so none can be added or taken away: "
+                "give the weights as a dictionary, or fit all rows at once."
+            )
+        super()._of(schema)
+        assert schema.classes is not None
+        factors = class_factors(self.class_weight, schema.classes)
+        return partial(_signed_moments, Signed(len(schema.classes), factors))
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        signed = signed_source(source, engine, self.class_weight)
+        learned = self._learn_numbers(signed, engine, trace, source.schema)
+        if self.class_weight == "balanced":
+            self.__dict__.pop("statistic_", None)
+        return learned
+
+    def _why_nothing_kept(self) -> str:
+        if self.class_weight == "balanced":
+            return "class_weight='balanced' follows from all rows together"
+        return super()._why_nothing_kept()
+
+    def _learned(self, found: Fitted, schema: Schema) -> Learned:
+        learned = super()._learned(found, schema)
+        classes = schema.classes
+        assert classes is not None
+        old = {entry.name: getattr(learned.parameters, entry.name) for entry in fields(RidgeParameters)}
+        return Learned(
+            RidgeClassifierParameters(**old, classes=classes),
+            learned.certificate,
+            class_evidence(learned.evidence, classes),
+        )
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        signed = signed_source(source, engine, self.class_weight)
+        return certify_ridge(self, signed, engine, self._problem(signed.schema.targets))
+
+
+def class_factors(class_weight: ClassWeight, classes: NDArray[Any]) -> NDArray[np.float64] | None:
+    """What each class's weight is multiplied by; None for nothing."""
+    if class_weight is None:
+        return None
+    from sklearn.utils.class_weight import compute_class_weight
+
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
+
+
+def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> Source:
+    """The source with targets of plus and minus one, and the weights of the classes in."""
+    classes = source.schema.classes
+    assert classes is not None
+    if class_weight != "balanced":
+        return Signed(len(classes), class_factors(class_weight, classes)).source(source)
+    weights = engine.accumulate(partial(ClassWeights.of, classes=len(classes)), source).weights
+    present = weights > 0
+    share = weights.sum() / np.count_nonzero(present)
+    return Signed(len(classes), np.divide(share, weights, out=np.zeros_like(weights), where=present)).source(
+        source
+    )
+
+
+def class_evidence(evidence: Any, classes: NDArray[Any]) -> dict[str, Any]:
+    """What a fit to targets of plus and minus one says of the classes."""
+    targets = evidence["target_moments"]
+    share = (1.0 + targets.mean) / 2
+    weights = targets.weight * (
+        np.concatenate([1.0 - share, share])[: len(classes)] if len(share) == 1 else share
+    )
+    kept = {name: value for name, value in evidence.items() if name != "target_moments"}
+    return {**kept, "class_weights": (classes, weights)}
+
+
+def _signed_moments(signed: Signed, batch: Batch) -> Moments:
+    return Moments.of(signed(batch))

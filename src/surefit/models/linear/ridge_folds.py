@@ -1,0 +1,144 @@
+"""Ridge without one fold after the other, for all penalties: the moments of the rest are a subtraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import RefusalError
+from surefit.data.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.linear.dense_rows import DenseRows
+from surefit.models.linear.ridge_fit import LARGEST_GRAM, normal_equations
+from surefit.resample.row_rule import RowRule
+from surefit.solvers.ridge import Spectrum
+from surefit.stats.base import Joint
+from surefit.stats.moments import Moments
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """Predictions for the rows of one fold, (rows, targets, alphas), by fits to the others; its targets and
+    weights.
+    """
+
+    prediction: Matrix
+    target: Matrix
+    weight: Vector
+
+
+def in_memory_folds(
+    batch: Batch, splits: list[tuple[Indices, Indices]], alphas: Vector, fit_intercept: bool
+) -> Iterator[Tested]:
+    """Yield the predictions for each split of a table in memory."""
+    whole: Moments | None = None
+    width = int(batch.X.shape[1])
+    for train, test in splits:
+        if width > LARGEST_GRAM or len(train) < width:
+            found = _fits_of_rows(_take(batch, train), alphas, fit_intercept)
+        elif _complementary(train, test, len(batch)):
+            whole = whole or Moments.of(batch)
+            found = _fits(_without(whole, batch, train, test), alphas, fit_intercept)
+        else:
+            found = _fits(Moments.of(_take(batch, train)), alphas, fit_intercept)
+        yield _tested(found, _take(batch, test))
+
+
+def _complementary(train: Indices, test: Indices, rows: int) -> bool:
+    seen = np.bincount(np.concatenate([train, test]), minlength=rows)
+    return bool((seen == 1).all())
+
+
+def _without(whole: Moments, batch: Batch, train: Indices, test: Indices) -> Moments:
+    """The moments of the training rows; added up anew where too much would cancel."""
+    try:
+        return whole - Moments.of(_take(batch, test))
+    except RefusalError:
+        return Moments.of(_take(batch, train))
+
+
+def source_folds(
+    source: Source, engine: Engine, folds: int, alphas: Vector, fit_intercept: bool
+) -> Iterator[Tested]:
+    """Yield the predictions for each fold of a source, in two passes; rows go to the folds in turn."""
+    rules = [RowRule(folds, fold, others=False) for fold in range(folds)]
+    parts = engine.accumulate(partial(_moments_of_folds, rules), source)
+    whole = parts["0"]
+    for fold in range(1, folds):
+        whole = whole + parts[str(fold)]
+    fits = [_fits(whole - parts[str(fold)], alphas, fit_intercept) for fold in range(folds)]
+    tested: list[list[Tested]] = [[] for _ in rules]
+    for answers in engine.map(partial(_predictions_of_folds, rules, fits), source):
+        for fold, answer in enumerate(answers):
+            tested[fold].append(answer)
+    for pieces in tested:
+        yield Tested(
+            np.concatenate([piece.prediction for piece in pieces]),
+            np.concatenate([piece.target for piece in pieces]),
+            np.concatenate([piece.weight for piece in pieces]),
+        )
+
+
+def _moments_of_folds(rules: list[RowRule], batch: Batch) -> Joint:
+    return Joint({str(rule.fold): Moments.of(_take(batch, _rows(rule, batch))) for rule in rules})
+
+
+def _predictions_of_folds(
+    rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
+) -> list[Tested]:
+    return [_tested(found, _take(batch, _rows(rule, batch))) for rule, found in zip(rules, fits, strict=True)]
+
+
+def _rows(rule: RowRule, batch: Batch) -> Indices:
+    return np.flatnonzero(rule.keeps(batch.start, len(batch)))
+
+
+def _take(batch: Batch, rows: Indices) -> Batch:
+    X: Any = batch.X
+    weight = None if batch.weight is None else batch.weight[rows]
+    return replace(batch, X=X[rows], y=np.asarray(batch.y)[rows], weight=weight)
+
+
+def _fits(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
+    """Coefficients (p, k, alphas) and intercepts (k, alphas), from one decomposition."""
+    gram, cross = normal_equations(moments, fit_intercept)
+    spectrum = Spectrum.of(gram)
+    inner = (spectrum.vectors.T @ cross)[:, :, None] * spectrum.shrunk(alphas)[:, None, :]
+    coef = (spectrum.vectors @ inner.reshape(len(inner), -1)).reshape(inner.shape)
+    return _with_intercept(coef, moments.mean_x, moments.mean_y, fit_intercept)
+
+
+def _fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
+    """The same by the dual, for fewer rows than columns."""
+    rows = DenseRows.of(batch, fit_intercept)
+    spectrum = Spectrum.of(rows.A @ rows.A.T)
+    inner = (spectrum.vectors.T @ rows.B)[:, :, None] * spectrum.shrunk(alphas)[:, None, :]
+    dual = spectrum.vectors @ inner.reshape(len(inner), -1)
+    coef = (rows.A.T @ dual).reshape(-1, *inner.shape[1:])
+    return _with_intercept(coef, rows.mean_x, rows.mean_y, fit_intercept)
+
+
+def _with_intercept(
+    coef: Matrix, mean_x: Vector, mean_y: Vector, fit_intercept: bool
+) -> tuple[Matrix, Matrix]:
+    if not fit_intercept:
+        return coef, np.zeros(coef.shape[1:])
+    return coef, mean_y[:, None] - np.tensordot(mean_x, coef, axes=1)
+
+
+def _tested(found: tuple[Matrix, Matrix], batch: Batch) -> Tested:
+    coef, intercept = found
+    X: Any = batch.X
+    flat = np.asarray(X @ coef.reshape(len(coef), -1)).reshape(len(batch), *coef.shape[1:])
+    weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+    return Tested(flat + intercept, np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1), weight)
