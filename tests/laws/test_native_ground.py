@@ -26,6 +26,7 @@ SQUARE = np.triu(RNG.standard_normal((40, 40))) + 20 * np.eye(40)
 
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
+    "finite.all_finite": ("finite", "all_finite", (X,)),
     "gram.centred_gram": ("gram", "centred_gram", (X, X[:, :2] ** 2, np.arange(20_000) % 3.0)),
     "gram.centred_gram csr": ("gram", "centred_gram", (SPARSE,)),
     "gram.sandwich": ("gram", "sandwich", (X, np.arange(20_000) % 3.0, X[:, :2].copy())),

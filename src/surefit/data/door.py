@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.core.native.finite import all_finite
 from surefit.data.batch import Batch
 from surefit.data.cells import Cells, cells_of
 from surefit.data.checks import Checked, check_weights, explain_frame
@@ -121,7 +122,8 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         "dtype": list(_FLOATS),
         "reset": reset,
     }
-    how["ensure_all_finite"] = "allow-nan" if accepts.missing else True
+    # What is known to be finite need not be read again; the rest scikit-learn turns down, in its words.
+    how["ensure_all_finite"] = "allow-nan" if accepts.missing else not _known_finite(X)
     try:
         if accepts.target == "none":
             return _contiguous(validate_data(estimator, X, **how)), None
@@ -211,7 +213,7 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
         and "feature_names_in_" not in estimator.__dict__
     ):
         rows, columns = X.shape
-        if rows > 0 and columns == estimator.n_features_in_ and X.flags.forc and _all_finite(X):
+        if rows > 0 and columns == estimator.n_features_in_ and _known_finite(X):
             return X
     if is_streamed(X):
         source = _hold_columns(estimator, accepts, _read_rows(estimator, accepts, X), reset=False)
@@ -225,9 +227,8 @@ def _read_rows(estimator: Any, accepts: Accepts, X: Any) -> Source:
     return read(X) if accepts.cells or fitted is None else read_like(X, fitted.columns)
 
 
-def _all_finite(X: NDArray[Any]) -> bool:
-    if X.size <= 10_000:
-        return bool(np.isfinite(X).all())
-    with np.errstate(over="ignore", invalid="ignore"):
-        # No large temporary; a sum that overflows takes the long way and passes there.
-        return bool(np.isfinite(X.sum()))
+def _known_finite(X: Any) -> bool:
+    """Whether X is a plain float array that is seen to be finite at little cost."""
+    if type(X) is not np.ndarray or X.dtype not in _FLOATS or not X.flags.forc:
+        return False
+    return bool(np.isfinite(X).all()) if X.size <= 10_000 else all_finite(X)
