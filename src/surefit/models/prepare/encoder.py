@@ -104,13 +104,14 @@ def recounted(source: Source, columns: int) -> list[dict[Any, float]]:
     for batch in source:
         weight = [1.0] * len(batch) if batch.weight is None else batch.weight.tolist()
         for j, part in enumerate(parts):
-            for value, s in zip(_plain_cells(batch.X, j), weight, strict=True):
+            for value, s in zip(plain_cells(batch.X, j), weight, strict=True):
                 if s > 0:
                     part.setdefault(key(value), []).append(s)
     return [{value: fsum(sums) for value, sums in part.items()} for part in parts]
 
 
-def _plain_cells(X: Any, j: int) -> list[Any]:
+def plain_cells(X: Any, j: int) -> list[Any]:
+    """The values of a column, one by one."""
     if isinstance(X, Cells):
         cells: list[Any] = X.columns[j].tolist()
         return cells
