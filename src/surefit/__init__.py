@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.core.trace import Trace as Trace
     from surefit.data import datasets as datasets
     from surefit.data.read import read as read
+    from surefit.evaluate.pipeline import Pipeline as Pipeline
+    from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.io.load import inspect as inspect
     from surefit.io.load import load as load
     from surefit.io.save import save as save
@@ -71,6 +73,7 @@ _EXPORTS = {
     "OneHotEncoder": "models.prepare.one_hot_encoder",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "PCA": "models.factor.pca",
+    "Pipeline": "evaluate.pipeline",
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
     "Ridge": "models.linear.ridge",
@@ -88,6 +91,7 @@ _EXPORTS = {
     "datasets": "data",
     "inspect": "io.load",
     "load": "io.load",
+    "make_pipeline": "evaluate.pipeline",
     "read": "data.read",
     "save": "io.save",
     "verify": "io.verify",
