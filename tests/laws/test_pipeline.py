@@ -32,11 +32,13 @@ KIND = np.where(PRICE > 60, "dear", "cheap")
 
 @pytest.fixture
 def folder(tmp_path):
+    folder = tmp_path / "table"
+    folder.mkdir()
     whole = FRAME.assign(price=PRICE, kind=KIND)
     for part in range(3):
         table = pa.Table.from_pandas(whole.iloc[part * 100 : part * 100 + 100], preserve_index=False)
-        pa.parquet.write_table(table, tmp_path / f"part{part}.parquet")
-    return tmp_path
+        pa.parquet.write_table(table, folder / f"part{part}.parquet")
+    return folder
 
 
 def steps():
