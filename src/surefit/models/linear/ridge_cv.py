@@ -180,7 +180,7 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase):
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> model = RidgeCV(alphas=[0.1, 1.0, 10.0]).fit(X, [1.0, 2.0, 2.0, 5.0])
     >>> model.alpha_, round(model.best_score_, 6)
-    (1.0, -2.157025)
+    (0.1, -2.207391)
     """
 
     accepts = Accepts(target="number", several_targets=True)
@@ -229,7 +229,7 @@ class RidgeClassifierCV(LinearClassification, ClassifierMixin, RidgeCVBase):
     >>> X = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]]
     >>> model = RidgeClassifierCV().fit(X, ["low", "low", "low", "high", "high", "high"])
     >>> model.predict([[1.5], [6.5]]).tolist(), model.alpha_
-    (['low', 'high'], 0.1)
+    (['low', 'high'], 1.0)
     """
 
     accepts = Accepts(target="class")

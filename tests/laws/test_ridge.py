@@ -1,0 +1,335 @@
+"""What holds for every ridge fit: its duality, its geometry, its path, and every scale it is written in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+
+from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeCV, datasets
+from surefit.models.linear.ridge_gap import Scales, certify, gaps
+
+PATH = np.logspace(-4, 6, 21)
+
+
+def close(found, wanted, rtol=1e-10):
+    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol * np.max(np.abs(wanted)))
+
+
+def table(n=40, p=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + rng.normal(size=p)
+    return X, X @ rng.normal(size=p) + rng.normal(size=n) + 3.0
+
+
+def with_ones(X):
+    return np.column_stack([np.ones(len(X)), X])
+
+
+def plain(alpha, X, y):
+    """Without intercept, so that the formulas of textbooks hold as they stand."""
+    return Ridge(alpha=alpha, fit_intercept=False).fit(X, y)
+
+
+def primal(w, b, alpha, X, y, s):
+    return s @ (y - X @ w - b) ** 2 + alpha * w @ w
+
+
+def dual(theta, alpha, X, y, s, positive=False):
+    pull = X.T @ (s * theta)
+    pull = np.maximum(pull, 0.0) if positive else pull
+    return s @ (2 * y * theta - theta**2) - pull @ pull / alpha
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 8),
+    st.floats(1e-6, 1e6),
+    st.floats(0.0, 100.0),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_gap_is_that_of_primal_and_dual_and_never_negative(seed, n, p, alpha, size, intercept, positive):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n) + 1.0
+    s = rng.uniform(0, 2, n) * (rng.uniform(size=n) > 0.2) + (np.arange(n) == 0)
+    w, b = size * rng.normal(size=p), size * rng.normal() if intercept else 0.0
+    w = np.abs(w) * (rng.uniform(size=p) > 0.5) if positive else w
+    total = s.sum()
+    mean_x, mean_y = (s @ X / total, s @ y / total) if intercept else (np.zeros(p), 0.0)
+    A, t = X - mean_x, y - mean_y
+    r = y - X @ w - b
+    theta = r - s @ r / total if intercept else r
+    scatter = (np.array([s @ A**2])[0], np.array([s @ t**2]))
+    scales = Scales.of(total, (np.zeros(p), scatter[0]), (np.array([mean_y]), scatter[1]), True)
+    left = (A.T @ (s * r) - alpha * w)[:, None]
+    sums = np.array([s @ r]) if intercept else np.zeros(1)
+    found = gaps(left, sums, w[:, None], np.array([alpha]), scales, positive)[0]
+    top = primal(w, b, alpha, X, y, s)
+    wanted = top - dual(theta, alpha, X, y, s, positive)
+    base = scales.targets[0] + scales.noise[0]
+    assert found >= 0
+    np.testing.assert_allclose(found * base, wanted, rtol=1e-9, atol=1e-11 * (top + abs(top - wanted)))
+    best = Ridge(alpha=alpha, fit_intercept=intercept, positive=positive).fit(X, y, s)
+    least = primal(best.coef_, best.intercept_, alpha, X, y, s)
+    assert top - least <= wanted + 1e-11 * (top + abs(top - wanted))
+
+
+def test_a_penalty_that_rounding_would_fill_is_certified_as_least_squares_are():
+    X, y = table()
+    for alpha, claim in ((1.0, "optimal"), (0.0, "backward stable"), (1e-30, "backward stable")):
+        model = Ridge(alpha=alpha).fit(X, y)
+        assert model.certificate_.claim == claim
+        assert model.certificate_.holds
+    scales = Scales(40.0, np.ones(6), np.ones(1), np.zeros(1))
+    off = certify(
+        np.full((6, 1), 1e-3),
+        np.zeros(1),
+        np.zeros((6, 1)),
+        np.zeros(1),
+        scales,
+        positive=False,
+        tolerance=1e-8,
+        parts={},
+    )
+    assert not off.holds
+
+
+@pytest.mark.covers("cs443:14.1", by="Ridge")
+def test_dual_and_primal_are_one():
+    for n, p in ((30, 5), (5, 30)):
+        X, y = table(n, p)
+        w = plain(0.7, X, y).coef_
+        close(w, np.linalg.solve(X.T @ X + 0.7 * np.eye(p), X.T @ y))
+        close(w, X.T @ np.linalg.solve(X @ X.T + 0.7 * np.eye(n), y))
+        assert plain(0.7, X, y).solver_ == ("cholesky" if p <= n else "dual")
+    four = datasets.fixture("four_rows_through_the_origin")
+    w = plain(four.data["alpha"], four.data["X"], four.data["y"]).coef_
+    close(w, four.answers["coefficients"], rtol=1e-9)
+    close(four.data["X"].T @ np.asarray(four.answers["dual"]), w, rtol=1e-9)
+
+
+@pytest.mark.covers("intro_to_ml:4.16", by="Ridge")
+def test_strong_duality():
+    X, y = table(12, 20)
+    lam = 0.9
+    w = plain(lam, X, y).coef_
+    K = X @ X.T
+    a = np.linalg.solve(K + lam * np.eye(12), y)
+    top = np.sum((y - X @ w) ** 2) + lam * w @ w
+    close(-(lam**2) * a @ a - lam * a @ K @ a + 2 * lam * a @ y, top)
+    close(y - X @ w, lam * a)
+    rng = np.random.default_rng(1)
+    for b in a + rng.normal(size=(20, 12)):
+        assert -(lam**2) * b @ b - lam * b @ K @ b + 2 * lam * b @ y < top
+
+
+@pytest.mark.covers("intro_to_ml:4.5", by="Ridge")
+def test_the_closed_form_its_two_scales_and_its_penalised_bias():
+    X, y = table()
+    lam = 1.3
+    close(plain(lam, X, y).coef_, np.linalg.solve(X.T @ X + lam * np.eye(6), X.T @ y))
+    half = minimize(
+        lambda w: 0.5 * np.sum((y - X @ w) ** 2) + lam * w @ w, np.zeros(6), method="BFGS", tol=1e-10
+    )
+    close(plain(2 * lam, X, y).coef_, half.x, rtol=1e-6)
+    w = plain(lam, X, y).coef_
+    close(-X.T @ (y - X @ w) + lam * w + 1.0, np.ones(6))
+    three = datasets.fixture("three_points_on_a_line")
+    hidden = plain(three.data["alpha"], with_ones(three.data["X"]), three.data["y"]).coef_
+    close(hidden, [three.answers["ridge_intercept"], three.answers["ridge_slope"]])
+    twins = np.column_stack([X, X])
+    assert np.linalg.matrix_rank(twins.T @ twins) < 12
+    close(plain(1e-6, twins, y).coef_, np.linalg.pinv(twins) @ y, rtol=1e-5)
+    smaller = plain(lam, X, y).coef_ @ w
+    bounded = minimize(
+        lambda v: np.sum((y - X @ v) ** 2),
+        np.zeros(6),
+        constraints={"type": "ineq", "fun": lambda v: smaller - v @ v},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    close(bounded.x, w, rtol=1e-5)
+
+
+@pytest.mark.covers("intro_to_ml:4.8", by="Ridge")
+def test_the_most_probable_coefficients_under_a_normal_prior():
+    X, y = table()
+    noise, precision = 0.8, 2.5
+    w = plain(noise * precision, X, y).coef_
+
+    def log_posterior(v):
+        prior = multivariate_normal.logpdf(v, np.zeros(6), np.eye(6) / precision)
+        return multivariate_normal.logpdf(y, X @ v, noise * np.eye(len(y))) + prior
+
+    found = minimize(lambda v: -log_posterior(v), np.zeros(6), method="BFGS", tol=1e-10)
+    close(found.x, w, rtol=1e-6)
+    rng = np.random.default_rng(2)
+    assert all(log_posterior(w) > log_posterior(w + 1e-3 * step) for step in rng.normal(size=(20, 6)))
+
+
+@pytest.mark.covers("ml_lecture_notes:4.4", by="Ridge")
+def test_spectral_form_augmented_rows_and_condition():
+    X, y = table()
+    alpha = 2.0
+    w = plain(alpha, X, y).coef_
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    close(w, Vt.T @ (s / (s**2 + alpha) * (U.T @ y)))
+    stacked = np.vstack([X, np.sqrt(alpha) * np.eye(6)])
+    close(w, np.linalg.lstsq(stacked, np.concatenate([y, np.zeros(6)]))[0])
+    identity = datasets.fixture("identity_design")
+    close(
+        plain(identity.data["alpha"], identity.data["X"], identity.data["y"]).coef_, identity.answers["ridge"]
+    )
+    condition = datasets.fixture("ridge_condition")
+    S = np.diag(condition.data["singular_values"])
+    close(np.linalg.cond(S), condition.answers["condition"], rtol=1e-9)
+    lifted = np.vstack([S, np.sqrt(condition.data["alpha"]) * np.eye(2)])
+    close(np.linalg.cond(lifted), condition.answers["ridge_condition"], rtol=1e-9)
+    close(np.linalg.cond(S.T @ S + np.eye(2)), condition.answers["ridge_condition"] ** 2, rtol=1e-9)
+
+
+@pytest.mark.covers("ml_lecture_notes:4.4", "cs443:7.2", by="Ridge")
+def test_the_path_shrinks_from_least_squares_to_nothing():
+    X, y = table()
+    models = [plain(alpha, X, y) for alpha in PATH]
+    norms = [np.linalg.norm(model.coef_) for model in models]
+    errors = [np.linalg.norm(y - model.predict(X)) for model in models]
+    dof = [model.effective_dof_ for model in models]
+    assert (np.diff(norms) < 0).all()
+    assert (np.diff(errors) > 0).all()
+    assert (np.diff(dof) < 0).all()
+    close(plain(0.0, X, y).coef_, LinearRegression(fit_intercept=False).fit(X, y).coef_)
+    close(plain(1e-9, X, y).coef_, plain(0.0, X, y).coef_, rtol=1e-8)
+    assert np.abs(plain(1e12, X, y).coef_).max() < 1e-8
+    values = np.linalg.eigvalsh(X.T @ X)
+    close(np.linalg.eigvalsh(X.T @ X + 3.0 * np.eye(6)), values + 3.0)
+    close(dof, [(values / (values + alpha)).sum() for alpha in PATH], rtol=1e-9)
+
+
+@pytest.mark.covers("course_summary:2.6", "ml_for_data_science:5.3.1", by="Ridge")
+def test_a_free_intercept():
+    X, y = table()
+    lam = 1.7
+    model = Ridge(alpha=lam).fit(X, y)
+    free = np.diag([0.0, *np.ones(6)])
+    A = with_ones(X)
+    close(np.r_[model.intercept_, model.coef_], np.linalg.solve(A.T @ A + lam * free, A.T @ y))
+    centred = plain(lam, X - X.mean(axis=0), y - y.mean()).coef_
+    close(model.coef_, centred)
+    close(model.intercept_, y.mean() - X.mean(axis=0) @ centred)
+    moved = Ridge(alpha=lam).fit(X, y + 100.0)
+    close([moved.intercept_, *moved.coef_], [model.intercept_ + 100.0, *model.coef_])
+    far = Ridge(alpha=1e12).fit(X, y)
+    close(far.intercept_, y.mean(), rtol=1e-8)
+    four = datasets.fixture("four_points_on_a_line")
+    line = Ridge(alpha=four.data["alpha"]).fit(four.data["X"], four.data["y"])
+    close([line.intercept_, line.coef_[0]], [four.answers["ridge_intercept"], four.answers["ridge_slope"]])
+    nine = datasets.fixture("temperatures_regression")
+    for k, alpha in enumerate(nine.data["ridge_alphas"]):
+        found = Ridge(alpha=alpha).fit(nine.data["X"], nine.data["y"])
+        close(found.coef_[0], nine.answers["ridge_slopes"][k], rtol=1e-9)
+        close(found.intercept_, nine.answers["ridge_intercepts"][k], rtol=1e-9)
+    close(
+        plain(1.0, with_ones(nine.data["X"]), nine.data["y"]).coef_,
+        [-0.0571013738, 0.0166001601],
+        rtol=1e-8,
+    )
+
+
+@pytest.mark.covers("ml_for_data_science:5.3.2", by="Ridge")
+def test_a_penalty_is_a_bound_on_the_length():
+    four = datasets.fixture("four_rows_through_the_origin")
+    X, y = four.data["X"], four.data["y"]
+    w = plain(four.data["alpha"], X, y).coef_
+    close(w @ w, four.answers["squared_norm"], rtol=1e-9)
+
+    def bounded(limit):
+        return minimize(
+            lambda v: np.sum((y - X @ v) ** 2),
+            np.zeros(2),
+            constraints={"type": "ineq", "fun": lambda v: limit - v @ v},
+            options={"ftol": 1e-15, "maxiter": 500},
+        ).x
+
+    close(bounded(w @ w), w, rtol=1e-6)
+    least = plain(0.0, X, y).coef_
+    close(bounded(2 * least @ least), least, rtol=1e-6)
+    close(X.T @ (y - X @ w), four.data["alpha"] * w)  # the multiplier is the penalty
+    # and which bound belongs to which penalty depends on the data
+    assert not np.isclose(plain(four.data["alpha"], 2 * X, y).coef_ @ plain(0.5, 2 * X, y).coef_, w @ w)
+
+
+@pytest.mark.covers("course_summary:2.5", by="RidgeClassifier")
+def test_regression_on_labels_classifies():
+    nine = datasets.fixture("temperatures_regression")
+    X, labels = nine.data["X"], nine.data["y"]
+    sick = RidgeClassifier(alpha=0.0).fit(X, labels)
+    close(-sick.intercept_[0] / sick.coef_[0], nine.answers["boundary"], rtol=1e-9)
+    close(sick.score(X, labels), nine.answers["accuracy"])
+    zero_one = LinearRegression().fit(X, np.asarray(labels, dtype=float))
+    close(sick.decision_function(X), 2 * zero_one.predict(X) - 1)  # threshold 0 against threshold 1/2
+    assert zero_one.predict(X).max() > 1  # not a probability, and scaling the column does not make it one
+    close(
+        RidgeClassifier(alpha=0.0)
+        .fit(np.asarray(X) * 7 - 3, labels)
+        .decision_function(np.asarray(X) * 7 - 3),
+        sick.decision_function(X),
+        rtol=1e-9,
+    )
+
+
+SCALES = {  # of the squares, of the penalty: the objectives of docs/conventions.md, with n rows
+    "sum, λ": (lambda n: 1.0, lambda lam, n: lam, lambda lam, n: lam),
+    "half the sum, half λ": (lambda n: 0.5, lambda lam, n: lam / 2, lambda lam, n: lam),
+    "half the sum, λ": (lambda n: 0.5, lambda lam, n: lam, lambda lam, n: 2 * lam),
+    "sum, half λ": (lambda n: 1.0, lambda lam, n: lam / 2, lambda lam, n: lam / 2),
+    "mean, λ": (lambda n: 1 / n, lambda lam, n: lam, lambda lam, n: n * lam),
+    "half the mean, λ": (lambda n: 0.5 / n, lambda lam, n: lam, lambda lam, n: 2 * n * lam),
+    "half the mean, half λ": (lambda n: 0.5 / n, lambda lam, n: lam / 2, lambda lam, n: n * lam),
+}
+
+
+@pytest.mark.parametrize(("squares", "penalty", "alpha"), SCALES.values(), ids=SCALES.keys())
+def test_every_scale_of_the_penalty_converts(squares, penalty, alpha):
+    X, y = table()
+    n, lam = len(y), 0.37
+    w = Ridge(alpha=alpha(lam, n)).fit(X, y)
+
+    def objective(v):
+        return squares(n) * np.sum((y - X @ v[1:] - v[0]) ** 2) + penalty(lam, n) * v[1:] @ v[1:]
+
+    at = np.r_[w.intercept_, w.coef_]
+    slopes = [(objective(at + h) - objective(at - h)) / 2e-3 for h in 1e-3 * np.eye(7)]
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-10 * objective(at))
+    rng = np.random.default_rng(3)
+    assert all(objective(at) < objective(at + 1e-3 * step) for step in rng.normal(size=(20, 7)))
+
+
+def test_the_intercept_and_units_of_the_target_do_not_change_the_choice():
+    X, y = table()
+    one = RidgeCV(alphas=PATH).fit(X, y)
+    two = RidgeCV(alphas=PATH).fit(X, 1000.0 * y - 5e4)
+    assert one.alpha_ == two.alpha_
+    close(two.coef_, 1000.0 * one.coef_, rtol=1e-8)
+    close(two.best_score_, 1e6 * one.best_score_, rtol=1e-8)
+
+
+def test_weights_times_a_number_are_the_penalty_divided_by_it():
+    X, y = table()
+    close(Ridge(alpha=3.0).fit(X, y, np.full(len(y), 3.0)).coef_, Ridge(alpha=1.0).fit(X, y).coef_)
+
+
+def test_each_target_is_fitted_as_if_it_were_alone():
+    X, y = table()
+    Y = np.column_stack([y, np.sin(y), y**2])
+    alphas = np.array([0.1, 10.0, 1.0])
+    together = Ridge(alpha=alphas).fit(X, Y)
+    for k, alpha in enumerate(alphas):
+        alone = Ridge(alpha=alpha).fit(X, Y[:, k])
+        close([together.intercept_[k], *together.coef_[k]], [alone.intercept_, *alone.coef_])
+        close(together.effective_dof_[k], alone.effective_dof_)
