@@ -1,10 +1,9 @@
-// Column moments of each group of rows in one pass: weight, and for every column mean, sum of squared
-// deviations, minimum and maximum.
+// Column moments of each group of rows in one pass: weight, and for every column mean and sum of squared
+// deviations.
 //
 // The rows of a block that fits the cache are copied in the order of their groups. The rows of a group are
 // summed about the first of them, then squared about their own mean, and join those before by Chan's formula,
-// so nothing cancels. NaN makes the mean and scatter of its group and column NaN; minimum and maximum pass
-// over it.
+// so nothing cancels. NaN makes the mean and scatter of its group and column NaN.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,6 @@ struct GroupedOut {
   double* weight;
   double* mean;
   double* scatter;
-  double* minimum;
-  double* maximum;
 };
 
 // Which group each row belongs to, in 0 .. count - 1, and how often it counts; no weights mean once each.
@@ -77,17 +74,13 @@ inline constexpr Index width = 8;  // columns whose sums are kept in registers
 // Moments of `rows` rows (one at least) of a tile whose rows are `step` apart, a multiple of `width`.
 template <bool Weighted>
 void tile_moments(const double* x, Index rows, Index step, const double* weight, double total, Moments& out) {
-  const Four infinity = Four{} + std::numeric_limits<double>::infinity();
   for (Index j = 0; j < step; j += width) {
     Four shift[2] = {four(x + j), four(x + j + 4)}, mean[2] = {}, scatter[2] = {};
-    Four low[2] = {infinity, infinity}, high[2] = {-infinity, -infinity};
     for (Index i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
       for (int h = 0; h < 2; ++h) {
-        const Four value = four(x + i * step + j + 4 * h), deviation = value - shift[h];
+        const Four deviation = four(x + i * step + j + 4 * h) - shift[h];
         mean[h] += Weighted ? weight[i] * deviation : deviation;
-        low[h] = value < low[h] ? value : low[h];
-        high[h] = value > high[h] ? value : high[h];
       }
     }
     mean[0] /= total;
@@ -105,15 +98,13 @@ void tile_moments(const double* x, Index rows, Index step, const double* weight,
     store(out.shift, shift);
     store(out.mean, mean);
     store(out.scatter, scatter);
-    store(out.minimum, low);
-    store(out.maximum, high);
   }
 }
 
 // Joins `cols` columns of equal weight w to those of `sum` from column `at` on.
 inline void join(Moments& sum, Index at, const Moments& block, Index cols, double w) {
   double *weight = sum.weight.data() + at, *shift = sum.shift.data() + at, *mean = sum.mean.data() + at;
-  double *scatter = sum.scatter.data() + at, *low = sum.minimum.data() + at, *high = sum.maximum.data() + at;
+  double* scatter = sum.scatter.data() + at;
   const double before = cols > 0 ? weight[0] : 0.0, share = w / (before + w), between = before * share;
   if (before == 0) std::copy_n(block.shift.data(), cols, shift);
   for (Index j = 0; j < cols; ++j) {
@@ -122,8 +113,6 @@ inline void join(Moments& sum, Index at, const Moments& block, Index cols, doubl
     scatter[j] += block.scatter[b] + gap * gap * between;
     mean[j] += gap * share;
     weight[j] = before + w;
-    low[j] = block.minimum[b] < low[j] ? block.minimum[b] : low[j];
-    high[j] = block.maximum[b] > high[j] ? block.maximum[b] : high[j];
   }
 }
 
@@ -172,7 +161,7 @@ inline void group_weights(const Groups& groups, Index rows, double* weight) {
 
 }  // namespace grouped_detail
 
-// Rows of weight 0 are not looked at. A group without rows: zeros, and a range from inf to -inf.
+// Rows of weight 0 are not looked at. A group without rows: zeros.
 template <class T>
 void grouped_moments(const Run& run, const Dense<T>& x, const Groups& groups, const GroupedOut& out) {
   using namespace grouped_detail;
@@ -187,7 +176,7 @@ void grouped_moments(const Run& run, const Dense<T>& x, const Groups& groups, co
     strip(x, groups, x.rows * chunk / chunks, x.rows * (chunk + 1) / chunks, first,
           std::min(first + moments_detail::strip_cols, x.cols), parts[static_cast<std::size_t>(chunk)]);
   });
-  moments_detail::write(parts, cells, {out.mean, out.scatter, out.minimum, out.maximum});
+  moments_detail::write(parts, cells, {out.mean, out.scatter});
 }
 
 // The same for a sparse matrix with `stored` entries: the zeros between them join each group and column as
@@ -236,7 +225,7 @@ void grouped_moments(const Run& run, const Csr<T, I>& x, Index stored, const Gro
       zeros.join(e, std::max(0.0, out.weight[g] - stored_weight), 0.0, 0.0, 0.0, 0.0, 0.0);
   }
   parts.push_back(std::move(zeros));
-  moments_detail::write(parts, cells, {out.mean, out.scatter, out.minimum, out.maximum});
+  moments_detail::write(parts, cells, {out.mean, out.scatter});
 }
 
 }  // namespace surefit

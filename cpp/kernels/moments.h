@@ -62,12 +62,12 @@ class Moments {
   static std::size_t size(Index cols) { return static_cast<std::size_t>(cols); }
 };
 
-// What the caller allocates, one number a column each.
+// What the caller allocates, one number a column each; the range may be left out.
 struct MomentsOut {
   double* mean;
   double* scatter;
-  double* minimum;
-  double* maximum;
+  double* minimum = nullptr;
+  double* maximum = nullptr;
 };
 
 namespace moments_detail {
@@ -187,8 +187,8 @@ inline void write(const std::vector<Moments>& parts, Index cols, const MomentsOu
     for (Index j = 0; j < cols; ++j) sum.join(j, part, j);
   std::transform(sum.shift.begin(), sum.shift.end(), sum.mean.begin(), out.mean, std::plus<>());
   std::copy(sum.scatter.begin(), sum.scatter.end(), out.scatter);
-  std::copy(sum.minimum.begin(), sum.minimum.end(), out.minimum);
-  std::copy(sum.maximum.begin(), sum.maximum.end(), out.maximum);
+  if (out.minimum != nullptr) std::copy(sum.minimum.begin(), sum.minimum.end(), out.minimum);
+  if (out.maximum != nullptr) std::copy(sum.maximum.begin(), sum.maximum.end(), out.maximum);
 }
 
 }  // namespace moments_detail

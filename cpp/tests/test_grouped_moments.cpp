@@ -7,14 +7,12 @@ using namespace surefit;
 namespace {
 
 struct Result {
-  std::vector<double> weight, mean, scatter, minimum, maximum;
+  std::vector<double> weight, mean, scatter;
   Result(Index groups, Index cols)
       : weight(static_cast<std::size_t>(groups)),
         mean(static_cast<std::size_t>(groups * cols)),
-        scatter(mean),
-        minimum(mean),
-        maximum(mean) {}
-  GroupedOut out() { return {weight.data(), mean.data(), scatter.data(), minimum.data(), maximum.data()}; }
+        scatter(mean) {}
+  GroupedOut out() { return {weight.data(), mean.data(), scatter.data()}; }
   bool operator==(const Result&) const = default;
 };
 
@@ -25,15 +23,11 @@ Result plain(const Dense<double>& x, const Groups& groups) {
     for (Index j = 0; j < x.cols; ++j) {
       const auto e = static_cast<std::size_t>(g * x.cols + j);
       long double total = 0, sum = 0, squares = 0;
-      out.minimum[e] = std::numeric_limits<double>::infinity();
-      out.maximum[e] = -out.minimum[e];
       for (Index i = 0; i < x.rows; ++i) {
         const long double w = groups.of[i] == g ? groups.weight_of(i) : 0.0;
         if (w == 0) continue;
         total += w;
         sum += w * x(i, j);
-        out.minimum[e] = std::fmin(out.minimum[e], x(i, j));
-        out.maximum[e] = std::fmax(out.maximum[e], x(i, j));
       }
       const long double mean = total > 0 ? sum / total : 0;
       for (Index i = 0; i < x.rows; ++i)
@@ -64,7 +58,6 @@ void check_kernel(const Result& right, Index groups, const Kernel& kernel) {
   for (std::size_t e = 0; e < right.mean.size(); ++e) {
     CHECK_NEAR(one.mean[e], right.mean[e], 1e-12);
     CHECK_NEAR(one.scatter[e], right.scatter[e], 1e-11);
-    CHECK(one.minimum[e] == right.minimum[e] && one.maximum[e] == right.maximum[e]);
   }
 }
 

@@ -1,7 +1,8 @@
-"""Weight, mean, scatter and range of each column within each class."""
+"""Weight, mean and scatter of each column within each class."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.errors import RefusalError
 from surefit.core.native.grouped_moments import GroupedMoments, grouped_moments
 from surefit.core.native.moments import ColumnMoments
 from surefit.data.batch import Batch
+from surefit.stats import rounding
 from surefit.stats.base import Statistic
+from surefit.stats.pair import UNIT
 from surefit.stats.trials import Trial
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+LIMIT = 1e-8
+_TILE = 1024  # rows that the kernel sums about one of them, at the most
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedSpread(Statistic):
-    r"""For each class c: W, and by column :math:`m = \sum s_i x_i / W`, :math:`\sum s_i (x_i - m)^2`, range.
+    r"""For each class: W, and by column :math:`m = \sum s_i x_i / W` and :math:`M = \sum s_i (x_i - m)^2`.
 
-    ``rows`` counts the rows with positive weight. A class without any has zeros, and the range (inf, -inf).
+    counts holds the rows of positive weight in each class; a class without any has zeros. doubt and drift
+    bound the rounding errors of scatter and mean, so that rows can be subtracted again; when what is left
+    would be known to less than eight digits, subtracting refuses.
 
     >>> batch = Batch(np.array([[1.0], [3.0], [7.0]]), np.array([0, 0, 1]))
     >>> GroupedSpread.of(batch, classes=2).mean
@@ -29,60 +40,141 @@ class GroupedSpread(Statistic):
     """
 
     name = "grouped-spread"
+    subtractable = True
 
-    rows: int
-    weight: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    scatter: NDArray[np.float64]
-    minimum: NDArray[np.float64]
-    maximum: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    weight: Vector
+    mean: Matrix
+    scatter: Matrix
+    doubt: Matrix
+    drift: Matrix
 
     @classmethod
     def of(cls, batch: Batch, *, classes: int = 0, **context: Any) -> GroupedSpread:
         """Compute it over the columns of X, grouped by the class codes, of which there are ``classes``."""
         if batch.y is None:
             raise ValueError("the batch has no target.")
-        rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
+        counted = batch.y if batch.weight is None else batch.y[batch.weight > 0]
+        counts = np.bincount(counted, minlength=classes)
         found = grouped_moments(batch.X, batch.y, classes, batch.weight)
-        return cls(rows, found.weight, found.mean, found.scatter, found.minimum, found.maximum)
+        relative = _of_rows(int(counts.max(initial=0)), isinstance(batch.X, np.ndarray), batch.weight)
+        deviation = np.sqrt(_ratio(found.scatter, found.weight[:, None]))
+        drift = np.where(deviation > 0, relative * deviation + UNIT * np.abs(found.mean), 0.0)
+        return cls(counts, found.weight, found.mean, found.scatter, relative * found.scatter, drift)
 
     def __add__(self, other: GroupedSpread) -> GroupedSpread:
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
+        share = _ratio(other.weight, weight)[:, None]
+        coupling = self.weight[:, None] * share
         gap = other.mean - self.mean
         # Chan's update: the means move towards each other, and their distance joins the scatter.
-        return GroupedSpread(
-            self.rows + other.rows,
+        scatter = self.scatter + other.scatter + coupling * gap**2
+        both = (coupling > 0) & (gap != 0)
+        moved = np.where(both, 2 * UNIT * (np.abs(self.mean) + np.abs(other.mean)), 0.0)
+        doubt = self.doubt + other.doubt + _blur(coupling, gap, self.drift + other.drift, scatter)
+        drift = (1 - share) * self.drift + share * other.drift + moved
+        counts = self.counts + other.counts
+        return GroupedSpread(counts, weight, self.mean + gap * share, scatter, doubt, drift)
+
+    def __sub__(self, other: GroupedSpread) -> GroupedSpread:
+        counts = self.counts - other.counts
+        weight = np.where(counts == 0, 0.0, self.weight - other.weight)
+        if (counts < 0).any() or (weight < 0).any() or ((weight == 0) & (counts > 0)).any():
+            raise RefusalError(
+                f"{other.rows} rows cannot be taken from {self.rows}, since a class would be left with less "
+                "than nothing: subtract only rows that were added before, with the same weights."
+            )
+        taken = _ratio(other.weight, weight)[:, None]  # relative to what is left
+        some = (counts > 0)[:, None]
+        away = np.where(some & (taken > 0), self.mean - other.mean, 0.0)
+        gap, coupling = away * (1 + taken), other.weight[:, None] / (1 + taken)
+        varies = some & (counts > 1)[:, None]
+        scatter = np.where(varies, np.maximum(self.scatter - other.scatter - coupling * gap**2, 0.0), 0.0)
+        moved = np.where(away != 0, 2 * UNIT * (1 + taken) * (np.abs(self.mean) + np.abs(other.mean)), 0.0)
+        blur = _blur(coupling, gap, (1 + taken) * (self.drift + other.drift), self.scatter)
+        left = GroupedSpread(
+            counts,
             weight,
-            self.mean + gap * share,
-            self.scatter + other.scatter + gap * gap * (self.weight[:, None] * share),
-            np.minimum(self.minimum, other.minimum),
-            np.maximum(self.maximum, other.maximum),
+            np.where(some, self.mean + away * taken, 0.0),
+            scatter,
+            np.where(varies, self.doubt + other.doubt + blur, 0.0),
+            np.where(some, (1 + taken) * self.drift + taken * other.drift + moved, 0.0),
+        )
+        if left.error > LIMIT:
+            raise RefusalError(
+                f"without these {other.rows} rows the moments of the other {left.rows} would be known only "
+                f"to a relative error of {left.error:.1g}, beyond {LIMIT:g}, because too much cancels: "
+                "compute them again over the rows that stay."
+            )
+        return left
+
+    @property
+    def rows(self) -> int:
+        """How many rows have positive weight."""
+        return int(self.counts.sum())
+
+    @property
+    def error(self) -> float:
+        """A bound on the errors of scatters, relative, and of means, relative to deviation or size."""
+        size = np.maximum(np.sqrt(self.variance()), np.abs(self.mean))
+        return max(rounding.share(self.doubt, self.scatter), rounding.share(self.drift, size))
+
+    def distance(self, other: GroupedSpread) -> float:
+        """The greatest difference on the scales of ``error``, or of weights."""
+        if self.mean.shape != other.mean.shape:
+            return np.inf
+        size = np.maximum(np.sqrt(self.variance()), np.abs(self.mean))
+        return max(
+            rounding.share(np.abs(self.weight - other.weight), self.weight),
+            rounding.share(np.abs(self.scatter - other.scatter), self.scatter),
+            rounding.share(np.abs(self.mean - other.mean), size),
         )
 
-    def variance(self, ddof: float = 0.0) -> NDArray[np.float64]:
+    def variance(self, ddof: float = 0.0) -> Matrix:
         """Scatter over W - ddof; 0 for a class with no more weight than that."""
-        free = np.broadcast_to(self.weight[:, None] - ddof, self.scatter.shape)
-        return np.divide(self.scatter, free, out=np.zeros_like(self.scatter), where=free > 0)
+        return _ratio(self.scatter, self.weight[:, None] - ddof)
 
     @property
     def moments(self) -> GroupedMoments:
         """The same numbers as the kernel returns them."""
-        return GroupedMoments(self.weight, self.mean, self.scatter, self.minimum, self.maximum)
+        return GroupedMoments(self.weight, self.mean, self.scatter)
 
     @property
     def overall(self) -> ColumnMoments:
-        """The moments of each column over all classes."""
+        """The moments of each column over all classes; of the range only whether it is empty is known."""
         total = float(self.weight.sum())
         share = (self.weight / total if total > 0 else self.weight)[:, None]
         # About the mean of the heaviest class, so that an offset does not cancel.
         pivot = self.mean[np.argmax(self.weight)]
         mean = pivot + (share * (self.mean - pivot)).sum(axis=0)
         between = (self.weight[:, None] * (self.mean - mean) ** 2).sum(axis=0)
-        low, high = self.minimum.min(axis=0), self.maximum.max(axis=0)
-        return ColumnMoments(total, mean, self.scatter.sum(axis=0) + between, low, high)
+        scatter = self.scatter.sum(axis=0) + between
+        deviation = np.sqrt(scatter / max(total, 1.0))
+        return ColumnMoments(total, mean, scatter, mean - deviation, mean + deviation)
 
     @classmethod
     def law_contexts(cls) -> Iterable[Trial]:
         """Three classes, and a fourth that never comes."""
         return Trial("classes", {"classes": 3}), Trial("classes", {"classes": 4})
+
+
+def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A quotient that is 0 where the lower number is not positive."""
+    bottom = np.broadcast_to(bottom, top.shape)
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def _of_rows(rows: int, dense: bool, weight: Vector | None) -> float:
+    """What the kernel may leave as relative error, with the rows of a class in tiles (see rounding.py)."""
+    counted = np.ones(1) if weight is None else weight[weight > 0]
+    ratio = float(counted.max() / counted.min()) if len(counted) else 1.0
+    tile = min(rows, _TILE) if dense else 1
+    tiles = math.ceil(rows / max(tile, 1))
+    centring = 2 * tile * (1 + math.sqrt(tile * ratio)) + 7 * tiles**1.5 * math.sqrt(ratio)
+    return float(UNIT * (tile + tiles + centring))
+
+
+def _blur(coupling: Matrix, gap: Matrix, drift: Matrix, scatter: Matrix) -> Matrix:
+    """What joining adds to the doubt: the distance of two means is off by ``drift``, and sums are rounded."""
+    between = coupling * (2 * np.abs(gap) * drift + drift**2 + 8 * UNIT * gap**2)
+    return np.where(coupling > 0, between + 4 * UNIT * scatter, 0.0)

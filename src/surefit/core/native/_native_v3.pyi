@@ -136,27 +136,11 @@ def sandwich_csr(
 ) -> None: ...
 @overload
 def grouped_moments(
-    X: F32,
-    group: I64,
-    weight: F64 | None,
-    total: F64,
-    mean: F64,
-    scatter: F64,
-    minimum: F64,
-    maximum: F64,
-    threads: int,
+    X: F32, group: I64, weight: F64 | None, total: F64, mean: F64, scatter: F64, threads: int
 ) -> None: ...
 @overload
 def grouped_moments(
-    X: F64,
-    group: I64,
-    weight: F64 | None,
-    total: F64,
-    mean: F64,
-    scatter: F64,
-    minimum: F64,
-    maximum: F64,
-    threads: int,
+    X: F64, group: I64, weight: F64 | None, total: F64, mean: F64, scatter: F64, threads: int
 ) -> None: ...
 @overload
 def grouped_moments_csr(
@@ -169,8 +153,6 @@ def grouped_moments_csr(
     total: F64,
     mean: F64,
     scatter: F64,
-    minimum: F64,
-    maximum: F64,
     threads: int,
 ) -> None: ...
 @overload
@@ -184,8 +166,6 @@ def grouped_moments_csr(
     total: F64,
     mean: F64,
     scatter: F64,
-    minimum: F64,
-    maximum: F64,
     threads: int,
 ) -> None: ...
 @overload
@@ -199,8 +179,6 @@ def grouped_moments_csr(
     total: F64,
     mean: F64,
     scatter: F64,
-    minimum: F64,
-    maximum: F64,
     threads: int,
 ) -> None: ...
 @overload
@@ -214,8 +192,6 @@ def grouped_moments_csr(
     total: F64,
     mean: F64,
     scatter: F64,
-    minimum: F64,
-    maximum: F64,
     threads: int,
 ) -> None: ...
 @overload

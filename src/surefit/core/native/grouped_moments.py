@@ -1,6 +1,4 @@
-"""Weight, mean, scatter and range of each column within each group of rows, in one pass over dense or CSR
-data.
-"""
+"""Weight, mean and scatter of each column within each group of rows, in one pass over dense or CSR data."""
 
 from __future__ import annotations
 
@@ -18,16 +16,11 @@ from surefit.core.native.moments import column_moments_twin
 
 @dataclass(frozen=True, slots=True)
 class GroupedMoments:
-    """W of each group, and for each group and column m, sum_i s_i (x_i - m)^2 and the range.
-
-    A group without rows of positive weight: zeros, and a range from inf to -inf.
-    """
+    """W of each group, and for each group and column m and sum_i s_i (x_i - m)^2; zeros without rows."""
 
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
     scatter: NDArray[np.float64]
-    minimum: NDArray[np.float64]
-    maximum: NDArray[np.float64]
 
 
 def grouped_moments(
@@ -46,7 +39,7 @@ def grouped_moments(
         return grouped_moments_twin(X, group, groups, weight)
     suffix, arguments = matrix_arguments(X)
     codes = np.ascontiguousarray(group, dtype=np.int64)
-    total, outputs = np.empty(groups), [np.empty((groups, X.shape[1])) for _ in range(4)]
+    total, outputs = np.empty(groups), [np.empty((groups, X.shape[1])) for _ in range(2)]
     count = threads() if _threads is None else _threads
     kernel = getattr(native, f"grouped_moments{suffix}")
     kernel(*arguments, codes, row_weights(weight), total, *outputs, count)
@@ -60,6 +53,7 @@ def grouped_moments_twin(X: Any, group: Any, groups: int, weight: Any = None) ->
         raise ValueError("a row's group is not one of 0 to groups - 1: pass codes in that range.")
     s = np.ones(len(dense)) if weight is None else np.asarray(weight, dtype=np.float64)
     parts = [column_moments_twin(dense[codes == g], s[codes == g]) for g in range(groups)]
-    names = ("mean", "scatter", "minimum", "maximum")
-    stacked = [np.array([getattr(part, name) for part in parts]).reshape(groups, -1) for name in names]
-    return GroupedMoments(np.array([part.weight for part in parts]), *stacked)
+    mean, scatter = (
+        np.array([getattr(part, name) for part in parts]).reshape(groups, -1) for name in ("mean", "scatter")
+    )
+    return GroupedMoments(np.array([part.weight for part in parts]), mean, scatter)

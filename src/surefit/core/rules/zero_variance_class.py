@@ -20,8 +20,9 @@ class ZeroVarianceClass(Rule):
         """Name the classes and their columns; a column that is constant everywhere has a rule of its own."""
         moments: GroupedMoments = evidence["class_moments"]
         classes, _ = evidence["class_weights"]
-        varies = moments.minimum.min(axis=0) < moments.maximum.max(axis=0)
-        still = (moments.minimum == moments.maximum) & varies
+        here = moments.weight > 0
+        still = (moments.scatter == 0) & here[:, None]
+        still &= np.ptp(moments.mean[here], axis=0) + moments.scatter.max(axis=0) > 0  # it varies elsewhere
         (sick,) = np.nonzero(still.any(axis=1))
         if len(sick) == 0:
             return

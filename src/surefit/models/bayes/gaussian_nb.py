@@ -157,7 +157,8 @@ class GaussianNB(OneStatisticClassifier):
         weight, sums = self._sums(source, np.zeros_like(self.theta_), power=1)
         shift = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
         _, scatter = self._sums(source, shift, power=2)
-        spread = GroupedSpread(0, weight, self.theta_ + shift, scatter, scatter, scatter)
+        rows, none = np.zeros(len(weight), dtype=np.int64), np.zeros_like(scatter)
+        spread = GroupedSpread(rows, weight, self.theta_ + shift, scatter, none, none)
         overall = spread.overall
         var = spread.variance(self._ddof) + self._epsilon(overall.scatter / overall.weight)
         total = weight.sum()
