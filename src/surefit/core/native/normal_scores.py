@@ -14,6 +14,11 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 
+def _count(X: NDArray[Any]) -> int:
+    # For a few rows, asking what the process may use takes longer than scoring them.
+    return 1 if X.size < 10_000 else threads()
+
+
 def normal_scores(
     X: NDArray[Any], mean: Matrix, scale: Matrix, offset: Vector, *, _threads: int | None = None
 ) -> Matrix:
@@ -28,7 +33,7 @@ def normal_scores(
     if native is None:
         return normal_scores_twin(X, mean, scale, offset)
     scores = np.empty((X.shape[0], len(offset)))
-    native.normal_scores(X, mean, scale, offset, scores, threads() if _threads is None else _threads)
+    native.normal_scores(X, mean, scale, offset, scores, _count(X) if _threads is None else _threads)
     return scores
 
 
@@ -62,7 +67,7 @@ def best_normal(
     if native is None:
         return best_normal_twin(X, mean, scale, offset, otherwise)
     best = np.empty(X.shape[0], dtype=np.int64)
-    native.best_normal(X, mean, scale, offset, otherwise, best, threads() if _threads is None else _threads)
+    native.best_normal(X, mean, scale, offset, otherwise, best, _count(X) if _threads is None else _threads)
     return best
 
 

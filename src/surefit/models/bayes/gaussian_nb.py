@@ -23,12 +23,13 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.updating import OneStatisticClassifier
 from surefit.resample.streams import seed_of, stream
+from surefit.stats import rounding
 from surefit.stats.grouped_spread import GroupedSpread
+from surefit.stats.pair import UNIT
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-_EPS = np.finfo(np.float64).eps
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -108,11 +109,14 @@ class GaussianNB(OneStatisticClassifier):
             "column_moments": overall,
             "rows": statistic.rows,
         }
-        # Means are off by a few units in the last place, squares by one for each row of a block at the most;
-        # sums of weights by one a row, unless they are whole numbers.
-        mean = self._largest(8 * _EPS * np.abs(statistic.mean) / _spread(parameters.theta, parameters.var))
-        count = _EPS * (1 if np.array_equal(weight, np.round(weight)) else statistic.rows)
-        return Learned(parameters, self._certificate(count, mean, 1024 * _EPS), evidence)
+        # Sums of n terms are off by at most n roundings, those of the kernel by far less; a mean is rounded
+        # once more when it is written down, unless all its rows are equal; whole weights add up exactly.
+        relative = min(rounding.share(statistic.doubt, statistic.scatter), 8 * statistic.rows * UNIT)
+        spread = _spread(parameters.theta, parameters.var)
+        drift = relative * np.sqrt(statistic.variance()) + 2 * UNIT * np.abs(statistic.mean)
+        mean = self._largest(np.where(statistic.scatter > 0, drift / spread, 0.0))
+        count = UNIT * (1 if np.array_equal(weight, np.round(weight)) else statistic.rows)
+        return Learned(parameters, self._certificate(count, mean, relative), evidence)
 
     @property
     def _ddof(self) -> float:
