@@ -1,0 +1,78 @@
+"""The residual beyond a tube: nothing within epsilon of the target costs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from surefit.core.parameters import NonNegative
+from surefit.losses.arrays import Array, aligned, by_row, inside
+from surefit.losses.base import Loss
+from surefit.losses.order import weighted_quantile
+
+
+class EpsilonInsensitive(Loss):
+    r""":math:`f = (|y - z| - \epsilon)_+`, the loss of support vector regression.
+
+    The gradient at the two kinks is 0. The curvature is the majorant
+    :math:`1/(2|r - \epsilon|) + 1/(2|r + \epsilon|)`, r = y - z, inf at a kink.
+
+    >>> EpsilonInsensitive(0.5).value([1.0, 1.0], [1.4, 3.0])
+    array([0. , 1.5])
+    """
+
+    name = "epsilon_insensitive"
+    smooth = False
+    curvature_kind = "majorant"
+
+    def __init__(self, epsilon: NonNegative = 0.1) -> None:
+        self.epsilon = epsilon
+
+    def value(self, y: Any, z: Any) -> Array:
+        """Return what is left of abs(y - z) beyond epsilon."""
+        y, z = aligned(y, z)
+        return by_row(np.maximum(np.abs(y - z) - self.epsilon, 0.0))
+
+    def gradient(self, y: Any, z: Any) -> Array:
+        """Return the sign of z - y beyond the tube and 0 within it."""
+        y, z = aligned(y, z)
+        r = z - y
+        return np.where(np.abs(r) > self.epsilon, np.sign(r), 0.0).astype(z.dtype)
+
+    def subdifferential(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return the slope twice; 0 and an end of [-1, 1] at the kinks, both ends if epsilon is 0."""
+        y, z = aligned(y, z)
+        r = z - y
+        low = np.where(r > self.epsilon, 1.0, np.where(r <= -self.epsilon, -1.0, 0.0))
+        high = np.where(r < -self.epsilon, -1.0, np.where(r >= self.epsilon, 1.0, 0.0))
+        return low, high
+
+    def curvature(self, y: Any, z: Any) -> Array:
+        """Return the sum of the majorants of the two halves."""
+        y, z = aligned(y, z)
+        r = z - y
+        with np.errstate(divide="ignore"):
+            return 0.5 / np.abs(r - self.epsilon) + 0.5 / np.abs(r + self.epsilon)
+
+    def conjugate(self, y: Any, u: Any) -> Array:
+        """Return u y + epsilon abs(u) on abs(u) <= 1."""
+        y, u = aligned(y, u)
+        return by_row(inside(u * y + self.epsilon * np.abs(u), np.abs(u) <= 1.0))
+
+    def prox(self, y: Any, v: Any, step: float) -> Array:
+        """Move v towards the tube by the step, and not beyond its edge."""
+        y, v = aligned(y, v)
+        r = v - y
+        return v - np.sign(r) * np.clip(np.abs(r) - self.epsilon, 0.0, step)
+
+    def _best_constant(self, y: Array, s: Array) -> float:
+        # f is the mean of the absolute distances to both edges of the tube, less epsilon.
+        edges = np.concatenate([y - self.epsilon, y + self.epsilon])
+        return weighted_quantile(edges, np.concatenate([s, s]), 0.5)
+
+    @classmethod
+    def variants(cls) -> Iterator[Self]:
+        """Yield a narrow tube, a wide one and none."""
+        yield from (cls(), cls(1.5), cls(0.0))
