@@ -231,6 +231,7 @@ def test_forgetting_what_carries_all_the_scatter_is_refused() -> None:
         GaussianNB().fit(X, y).forget(X[-1:], y[-1:])
 
 
+@pytest.mark.covers("intro_to_ml:2.7", by="GaussianNB")
 def test_rows_drawn_from_the_model_give_the_model_back() -> None:
     X, y = blobs(2000, 5)
     model = GaussianNB().fit(X, np.array(["a", "b", "c"])[y])
