@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 from sklearn import naive_bayes
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 
 import surefit
 from surefit import GaussianNB
@@ -225,6 +226,14 @@ def test_a_class_forgotten_to_its_last_row_is_as_if_it_had_not_come() -> None:
     )
 
 
+def test_the_last_row_cannot_be_forgotten() -> None:
+    X, y = blobs()
+    model = GaussianNB().fit(X, y)
+    with pytest.raises(RefusalError, match="no row would be left"):
+        model.forget(X, y)
+    assert surefit.verify(model, X, y).holds
+
+
 def test_forgetting_what_carries_all_the_scatter_is_refused() -> None:
     X, y = np.append(np.full(99, 1.0) + 1e-9 * np.arange(99), 1e9)[:, None], np.zeros(100, dtype=int)
     with pytest.raises(RefusalError, match="too much cancels"):
@@ -246,6 +255,10 @@ def test_rows_drawn_from_the_model_give_the_model_back() -> None:
     same, _ = model.sample(10, random_state=7)
     assert same.tobytes() == model.sample(10, random_state=7)[0].tobytes()
     assert same.tobytes() != model.sample(10, random_state=8)[0].tobytes()
+    with pytest.raises(ValueError, match="n_samples=0 must be"):
+        model.sample(0)
+    with pytest.raises(NotFittedError):
+        GaussianNB().sample()
 
 
 def test_verify_sees_each_number_changed() -> None:

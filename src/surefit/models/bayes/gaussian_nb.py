@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import ParameterError
+from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.normal_scores import best_normal, normal_scores
 from surefit.core.parameters import Interval, Scale
 from surefit.data.batch import Batch
@@ -94,6 +95,8 @@ class GaussianNB(OneStatisticClassifier):
 
     def _finish(self, statistic: GroupedSpread, schema: Schema) -> Learned:
         assert schema.classes is not None
+        if statistic.rows == 0:
+            raise RefusalError("no row would be left to know anything by: keep at least one.")
         weight, overall = statistic.weight, statistic.overall
         parameters = GaussianNBParameters(
             schema.classes,
@@ -215,7 +218,7 @@ class GaussianNB(OneStatisticClassifier):
         """Mean, 1 / deviation and the logarithm of prior and height at the mean."""
         var = np.maximum(self.var_, _TINY)
         height = -0.5 * np.log(2 * np.pi * var).sum(axis=1)
-        return self.theta_, 1.0 / np.sqrt(var), height + self._log_prior()
+        return np.ascontiguousarray(self.theta_), 1.0 / np.sqrt(var), height + self._log_prior()
 
     def _log_prior(self) -> Vector:
         prior = self.class_prior_
@@ -257,6 +260,9 @@ class GaussianNB(OneStatisticClassifier):
         >>> X.shape, y.shape
         ((3, 1), (3,))
         """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ParameterError(f"sample: n_samples={n_samples!r} must be a whole number of at least 1.")
         rng = stream(seed_of(random_state), 0)
         cumulative = np.cumsum(self.class_prior_)
         codes = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
