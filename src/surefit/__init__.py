@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.robust_scaler import RobustScaler as RobustScaler
     from surefit.models.prepare.simple_imputer import SimpleImputer as SimpleImputer
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
+    from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
 
     __version__: str
@@ -83,6 +84,7 @@ _EXPORTS = {
     "RobustScaler": "models.prepare.robust_scaler",
     "SimpleImputer": "models.prepare.simple_imputer",
     "StandardScaler": "models.prepare.standard_scaler",
+    "TablePreparer": "models.prepare.table_preparer",
     "TargetEncoder": "models.prepare.target_encoder",
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",

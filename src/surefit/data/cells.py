@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.data.distinct import Codes, distinct, places
+from surefit.data.schema import Kind
 from surefit.data.table import Table
 
 
@@ -50,6 +53,46 @@ def _frame_columns(X: Any) -> list[Any] | None:
     except TypeError:
         return None
     return [frame[name].to_numpy() for name in frame.columns]
+
+
+def kind_of_cells(values: NDArray[Any]) -> Kind:
+    """The kind of a column in memory, by its type; of objects, by the first that is there."""
+    if values.dtype.kind in "iuf":
+        return "number"
+    if values.dtype.kind in "bM":
+        return "boolean" if values.dtype.kind == "b" else "date"
+    first = next((cell for cell in values if cell is not None and cell == cell), None)
+    if isinstance(first, bool | np.bool_):
+        return "boolean"
+    if isinstance(first, Real):
+        return "number"
+    return "date" if isinstance(first, date | np.datetime64) else "category"
+
+
+def column_numbers(X: Any, index: int, name: str) -> NDArray[np.float64]:
+    """A column of numbers, booleans or dates (as days since 1970) as float64, NaN where missing."""
+    if isinstance(X, Table):
+        column = X.columns[index]
+        stored = X.column(index)
+        if column.kind in ("category", "text"):
+            if not X.missing(index).all():
+                raise DataError(_not_numbers(name, column.kind))
+            return np.full(len(stored), np.nan)
+        return np.asarray(stored, dtype=np.float64)
+    values = X.columns[index] if isinstance(X, Cells) else _matrix_column(X, index)
+    if values.dtype.kind == "O" and kind_of_cells(values) == "date":
+        values = np.array(values, dtype="datetime64[us]")
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[us]").astype(np.int64) / 86_400_000_000
+        return np.where(np.isnat(values), np.nan, days)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(_not_numbers(name, "category")) from None
+
+
+def _not_numbers(name: str, kind: str) -> str:
+    return f"column {name!r} held numbers when it was fitted, but is a {kind} here: give it the same type."
 
 
 def column_levels(X: Any, index: int) -> tuple[NDArray[Any], Codes]:

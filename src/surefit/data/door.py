@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.native.finite import all_finite
 from surefit.data.batch import Batch
-from surefit.data.cells import Cells, cells_of
+from surefit.data.cells import Cells, cells_of, kind_of_cells
 from surefit.data.checks import Checked, check_weights, explain_frame
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
@@ -81,7 +81,7 @@ def admit(
     X, y = _validated(estimator, accepts, X, y, reset)
     target, about = _target(accepts, y, classes)
     rows, columns = X.shape
-    schema = Schema(columns, _columns(estimator), rows, **about)
+    schema = Schema(columns, _columns(estimator, X), rows, **about)
     return ArraySource(schema, Batch(X, target, check_weights(weight, rows)))
 
 
@@ -148,9 +148,15 @@ def _target(accepts: Accepts, y: Any, classes: Any) -> tuple[NDArray[Any] | None
     return target, {"targets": 1 if flat else y.shape[1], "target_is_flat": flat}
 
 
-def _columns(estimator: Any) -> tuple[Column, ...] | None:
+def _columns(estimator: Any, X: Any) -> tuple[Column, ...] | None:
     names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else tuple(Column(str(name)) for name in names)
+    if not isinstance(X, Cells):
+        return None if names is None else tuple(Column(str(name)) for name in names)
+    kinds = [kind_of_cells(column) for column in X.columns]
+    if names is None and set(kinds) <= {"number"}:
+        return None
+    names = [f"x{j}" for j in range(len(kinds))] if names is None else names
+    return tuple(Column(str(name), kind) for name, kind in zip(names, kinds, strict=True))
 
 
 def _contiguous(X: Any) -> Any:

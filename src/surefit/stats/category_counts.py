@@ -34,7 +34,7 @@ class CategoryCounts(Statistic):
     def of(cls, batch: Batch, **context: Any) -> CategoryCounts:
         """Count the cells of every column of cells, a table or a dense matrix."""
         weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
-        found = [_counted(*column_levels(batch.X, j), batch.weight) for j in range(batch.X.shape[1])]
+        found = [counted_levels(batch, j) for j in range(batch.X.shape[1])]
         return cls(
             len(batch), weight, tuple(levels for levels, _ in found), tuple(counts for _, counts in found)
         )
@@ -57,10 +57,10 @@ class CategoryCounts(Statistic):
         return (Trial("numbers"), Trial("gaps"), Trial("table"))
 
 
-def _counted(
-    levels: NDArray[Any], codes: NDArray[np.int32], weight: NDArray[np.float64] | None
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    known = codes >= 0
+def counted_levels(batch: Batch, column: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The levels of one column and the weight of each."""
+    levels, codes = column_levels(batch.X, column)
+    weight, known = batch.weight, codes >= 0
     if not known.all():
         codes, weight = codes[known], None if weight is None else weight[known]
     counts = np.bincount(codes, weight, minlength=len(levels)).astype(np.float64)

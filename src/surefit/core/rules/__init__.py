@@ -7,6 +7,7 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
   maximum of each;
 - ``target_moments``: the same for the target; ``rows``: how many rows; ``class_weights``: the class labels
   and the weight of each; ``class_moments``: the moments of each column within each class;
+- ``dropped_columns``: names of columns that are left out, each with the reason;
 - ``cells``: the weight of all rows, and that of each column's missing cells;
 - ``trace`` and ``certificate`` of the fit.
 """

@@ -29,9 +29,10 @@ def total_weight(source: Source) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlainMoments:
-    """The weight of all rows; weight, mean, variance and range of each column's present cells."""
+    """The weight of all rows, and of each column's missing cells; the moments and range of the others."""
 
     rows: float
+    missing: NDArray[np.float64]
     weight: NDArray[np.float64]
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
@@ -47,9 +48,11 @@ class PlainMoments:
 def plain_moments(source: Source) -> PlainMoments:
     """Two passes over the source: means, then squared distances from them."""
     rows, weight, total, low, high = 0.0, 0.0, 0.0, np.inf, -np.inf
+    missing: Any = 0.0
     for X, s in blocks(source):
         cells = _weights_of_cells(X, s)
         rows += float(s.sum())
+        missing = missing + np.where(np.isnan(X), s[:, None], 0).sum(axis=0)
         weight = weight + cells.sum(axis=0)
         total = total + (cells * np.nan_to_num(X)).sum(axis=0)
         low = np.minimum(low, np.where(cells > 0, X, np.inf).min(axis=0, initial=np.inf))
@@ -61,7 +64,7 @@ def plain_moments(source: Source) -> PlainMoments:
         cells = _weights_of_cells(X, s)
         scatter = scatter + (cells * np.where(np.isnan(X), 0, X - mean) ** 2).sum(axis=0)
     found = [np.asarray(value, dtype=np.float64) for value in (weight, mean, scatter / counted, low, high)]
-    return PlainMoments(rows, *found)
+    return PlainMoments(rows, missing, *found)
 
 
 def _weights_of_cells(X: NDArray[Any], s: NDArray[Any]) -> NDArray[np.longdouble]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
+from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
 from surefit.models.prepare.plain import blocks, change
@@ -30,7 +31,7 @@ class ExactInMemory:
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Any:
         if not isinstance(source, ArraySource) or not self._is_sketched():
             return super()._learn(source, engine, trace)  # type: ignore[misc]
-        whole = self._of_memory(source.batch)
+        whole = self._of_memory(source.batch, source.schema)
         self.statistic_ = _shrunk(whole)
         self._schema = source.schema
         return self._finish(whole, source.schema)  # type: ignore[attr-defined]
@@ -39,7 +40,7 @@ class ExactInMemory:
         """Whether the statistic holds a sketch."""
         return True
 
-    def _of_memory(self, batch: Batch) -> Any:
+    def _of_memory(self, batch: Batch, schema: Schema) -> Any:
         """The statistic, with a sketch that keeps every value."""
         return whole_sketch(batch)
 

@@ -90,7 +90,7 @@ class RobustScaler(ExactInMemory, ColumnwiseTransformer):
         self._shares()
         return partial(_sketched, centre=self.with_centering, sketch=Sketch.of)
 
-    def _of_memory(self, batch: Batch) -> Joint:
+    def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
         self._shares()
         return _sketched(batch, self.with_centering, whole_sketch)
 

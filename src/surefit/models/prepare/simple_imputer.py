@@ -92,7 +92,7 @@ class SimpleImputer(ExactInMemory, Invertible):
     def _is_sketched(self) -> bool:
         return self.strategy == "median"
 
-    def _of_memory(self, batch: Batch) -> Joint:
+    def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
         return _present_statistic(batch, self.missing_values, self._filling().of_memory)
 
     def _finish(self, statistic: Joint, schema: Schema) -> Learned:

@@ -1,0 +1,205 @@
+"""Prepare a typed table for a family of models, each column by its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.parameters import Count
+from surefit.data.batch import Batch
+from surefit.data.cells import column_levels, column_numbers, column_places
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.prepare.column_facts import (
+    NUMERIC,
+    columns_of,
+    facts_of,
+    gathered,
+    numbers_source,
+    plain_facts,
+)
+from surefit.models.prepare.column_plan import REASONS, ColumnPlan, Facts, Purpose, decide
+from surefit.models.prepare.encoder import is_nan
+from surefit.models.prepare.output import dense_frames_asked, sparse_output
+from surefit.models.prepare.plain import change, relative_change, seen
+from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
+from surefit.models.transformer import Transformer
+from surefit.stats.base import Joint
+from surefit.stats.sketch import Sketch
+
+
+@dataclass(frozen=True, slots=True)
+class TablePreparerParameters:
+    """What each column is and becomes; the facts that this was decided from; the weight of the rows seen."""
+
+    kinds: list[str]
+    roles: list[str]
+    moments: NDArray[np.float64]
+    categories: list[NDArray[Any]]
+    counts: list[NDArray[np.float64]]
+    rank_error: NDArray[np.float64]
+    n_samples_seen: Any
+
+
+class TablePreparer(ExactInMemory, Transformer):
+    """Turn a table of numbers, categories, booleans, dates and text into numbers that suit a model.
+
+    purpose: "linear" and "distance" standardise numbers and dates and make indicators of categories (linear
+    without the commonest level, distance at a height that puts two levels 1 apart); "tree" leaves numbers
+    and makes codes of categories, -1 for missing and unknown ones; "count" keeps everything at zero or above.
+    Missing numbers become the median, and gaps are shown by a column of their own (add_indicator). Dates give
+    days, and month and weekday (as cycles, for trees as numbers). Text, identifiers, empty columns and, for
+    linear and distance, constant ones are left out, and the diagnosis says which. max_categories: the rarest
+    levels beyond it become one. Values that the fit did not meet are no error.
+
+    >>> import pandas as pd
+    >>> from surefit import TablePreparer
+    >>> table = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+    >>> preparer = TablePreparer().fit(table)
+    >>> list(preparer.get_feature_names_out())
+    ['size', 'size_missing', 'colour_blue']
+    >>> preparer.transform(table)
+    array([[-1.,  0.,  0.],
+           [ 0.,  1.,  1.],
+           [ 1.,  0.,  0.]])
+    """
+
+    accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
+    learns = TablePreparerParameters
+
+    kinds_: list[str]
+    roles_: list[str]
+    moments_: NDArray[np.float64]
+    categories_: list[NDArray[Any]]
+    counts_: list[NDArray[np.float64]]
+    rank_error_: NDArray[np.float64]
+    n_samples_seen_: Any
+
+    def __init__(
+        self,
+        purpose: Purpose = "linear",
+        *,
+        max_categories: Count | None = 100,
+        add_indicator: bool = True,
+        sparse_output: bool = False,
+    ) -> None:
+        self.purpose = purpose
+        self.max_categories = max_categories
+        self.add_indicator = add_indicator
+        self.sparse_output = sparse_output
+
+    def _of(self, schema: Schema) -> Callable[[Batch], Joint]:
+        return partial(gathered, columns=columns_of(schema), sketch=Sketch.of)
+
+    def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
+        return gathered(batch, columns_of(schema), whole_sketch)
+
+    def _finish(self, statistic: Joint, schema: Schema) -> Learned:
+        columns = columns_of(schema)
+        facts = facts_of(statistic, columns)
+        kinds = [column.kind for column in columns]
+        plans = self._decided([column.name for column in columns], kinds, facts)
+        sketch: Sketch | None = statistic.members.get("quantiles")  # type: ignore[assignment]
+        nothing = np.zeros(0)
+        parameters = TablePreparerParameters(
+            list(kinds),
+            [plan.role for plan in plans],
+            np.array([_numbers(fact) for fact in facts]).reshape(len(facts), 6),
+            [nothing if fact.levels is None else fact.levels for fact in facts],
+            [nothing if fact.counts is None else fact.counts for fact in facts],
+            nothing if sketch is None else sketch.error,
+            seen(statistic["categories"].weight),
+        )
+        dropped = [(plan.name, REASONS[plan.reason]) for plan in plans if plan.reason]
+        return Learned(parameters, self._certificate(0.0), {"dropped_columns": dropped})
+
+    def _decided(self, names: Any, kinds: Any, facts: list[Facts]) -> list[ColumnPlan]:
+        return [
+            decide(str(name), kind, fact, self.purpose, self.max_categories, self.add_indicator)
+            for name, kind, fact in zip(names, kinds, facts, strict=True)
+        ]
+
+    def _plans(self, names: Any = None) -> list[ColumnPlan]:
+        """The plans of the columns, from what was learnt."""
+        weight = float(self.n_samples_seen_)
+        known = zip(self.kinds_, self.moments_.tolist(), self.categories_, self.counts_, strict=True)
+        facts = [
+            Facts(weight, row[0], levels=levels, counts=counts) if kind == "category" else Facts(weight, *row)
+            for kind, row, levels, counts in known
+        ]
+        return self._decided(_check_feature_names_in(self, names), self.kinds_, facts)
+
+    def _certificate(self, value: float) -> Certificate:
+        measure = "largest change of a mean, deviation or median, in ranges of its column, or of a count"
+        return Certificate("exact", measure, value, 1e-8)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Gather the facts again in plain passes; of medians from a sketch, count the ranks."""
+        columns = columns_of(self._schema)
+        numeric = [j for j, kind in enumerate(self.kinds_) if kind in NUMERIC]
+        facts = plain_facts(source, columns)
+        expected = np.array([_numbers(fact) for fact in facts]).reshape(len(facts), 6)
+        ends = np.nan_to_num(expected[:, 3:5], posinf=0.0, neginf=0.0)
+        unit = (ends[:, 1] - ends[:, 0] + 1e-6 * np.abs(ends).max(axis=1, initial=0.0))[:, None]
+        found = np.column_stack([self.moments_[:, [1, 3, 4]], np.sqrt(self.moments_[:, 2])])
+        again = np.column_stack([expected[:, [1, 3, 4]], np.sqrt(expected[:, 2])])
+        medians = self.moments_[numeric, 5][None, :]
+        steps = [
+            change(found, again, unit),
+            quantile_change(numbers_source(source, columns), [0.5], medians, self.rank_error_),
+            relative_change(self.moments_[:, 0], expected[:, 0]),
+            relative_change(self.n_samples_seen_, facts[0].weight if facts else 0.0),
+        ]
+        for kind, levels, counts, fact in zip(
+            self.kinds_, self.categories_, self.counts_, facts, strict=True
+        ):
+            if kind == "category":
+                same = fact.levels is not None and levels.tolist() == fact.levels.tolist()
+                steps.append(relative_change(counts, fact.counts) if same else np.inf)
+        facts = [replace(fact, median=row[5]) for fact, row in zip(facts, self.moments_, strict=True)]
+        roles = [plan.role for plan in self._decided(range(len(facts)), self.kinds_, facts)]
+        return self._certificate(max(steps) if roles == self.roles_ else np.inf)
+
+    def _transform(self, X: Any) -> Any:
+        if self.sparse_output:
+            dense_frames_asked(self)
+        rows = X.shape[0]
+        blocks = [self._block(X, j, plan) for j, plan in enumerate(self._plans())]
+        out = np.hstack([np.zeros((rows, 0)), *blocks])
+        return sparse_output(sparse.csr_array(out)) if self.sparse_output else out
+
+    def _block(self, X: Any, j: int, plan: ColumnPlan) -> NDArray[np.float64]:
+        if self.kinds_[j] in NUMERIC:
+            values = column_numbers(X, j, plan.name)
+            return plan.block(values, None, np.isnan(values))
+        if plan.role == "dropped" and not plan.indicator:
+            return np.zeros((X.shape[0], 0))
+        levels, codes = column_levels(X, j)
+        none = np.array([level is None or is_nan(level) for level in levels] + [False], dtype=bool)
+        return plan.block(None, column_places(X, j, self.categories_[j]), none[codes])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns that come out: that of their column, and what is shown of it."""
+        check_is_fitted(self)
+        return np.array([name for plan in self._plans(input_features) for name in plan.names], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _numbers(fact: Facts) -> list[float]:
+    return [fact.missing, fact.mean, fact.variance, fact.minimum, fact.maximum, fact.median]
