@@ -19,7 +19,10 @@ from surefit.stats.trials import Trial
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
-BLOCK_ROWS = 2**15  # the error bound grows with the rows of a block, the time of joining blocks falls
+# The error bound grows with the rows of a block, the time of joining blocks falls: narrow tables, whose rows
+# are soon added up, get longer blocks.
+BLOCK_ROWS = 2**18
+_FEWEST_ROWS, _BLOCK_CELLS = 2**15, 2**25
 LIMIT = 1e-8
 _TILE = 2**14  # entries joined at once, so that the temporaries stay in the cache
 
@@ -59,7 +62,7 @@ class Moments(Statistic):
         Y = side_matrix(batch.y) if target else None
         X: Any = batch.X
         found = None
-        for rows in _blocks(len(batch)):
+        for rows in _blocks(*batch.X.shape):
             part = cls._of_block(X[rows], None if Y is None else Y[rows], _some(batch.weight, rows))
             found = part if found is None else found + part
         assert found is not None
@@ -226,8 +229,9 @@ class Moments(Statistic):
         return Trial("numbers"), Trial("sparse"), Trial("targets"), Trial("numbers", {"target": False})
 
 
-def _blocks(rows: int) -> Iterator[slice]:
-    return (slice(start, min(start + BLOCK_ROWS, rows)) for start in range(0, max(rows, 1), BLOCK_ROWS))
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    step = min(BLOCK_ROWS, max(_FEWEST_ROWS, _BLOCK_CELLS // max(columns, 1)))
+    return (slice(start, min(start + step, rows)) for start in range(0, max(rows, 1), step))
 
 
 def _some(weight: Vector | None, rows: slice) -> Vector | None:
