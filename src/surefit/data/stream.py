@@ -24,7 +24,7 @@ from surefit.core.progress import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_BYTES = 16 * 2**20  # what a batch may weigh once it is decoded
+BATCH_BYTES = 8 * 2**20  # what a batch may weigh once it is decoded
 Role = Literal["target", "weight"]
 JOINED: dict[Role, str] = {"target": "(target)", "weight": "(weight)"}  # columns that ``beside`` adds
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -49,15 +51,18 @@ class ParquetFile:
         return sum(run.rows for run in self.runs)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Decode run by run; of a large row group a batch at a time, and its bytes as they are needed."""
+        """Decode run by run; of a large row group a batch at a time, and its bytes as they are needed.
+
+        In the thread that asks: engines have threads of their own, and more would only hold more memory.
+        """
         import pyarrow.parquet as pq
 
         names = self.arrow_schema.names if columns is None else list(columns)
         share = len(names) / max(1, len(self.arrow_schema.names))
-        with self.file.opened() as path, pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as opened:
+        with self.file.opened() as path, pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as opened:
             for run in self.runs:
                 rows = batch_rows(share * run.decoded / max(1, run.rows))
-                yield from opened.iter_batches(rows, list(run.groups), names)
+                yield from opened.iter_batches(rows, list(run.groups), names, use_threads=False)
 
     def parts(self) -> Sequence[ArrowStream]:
         """One for each run of row groups."""
