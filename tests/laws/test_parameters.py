@@ -67,7 +67,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("values", GOOD, ids=str)
+@pytest.mark.parametrize("values", GOOD, ids=[f"{next(iter(v))}-{i}" for i, v in enumerate(GOOD)])
 def test_what_is_declared_passes(values):
     validate(Model(**values))
 
