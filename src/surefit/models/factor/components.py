@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log, pi
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.errors import DataError
 from surefit.data.checks import check_weights
 from surefit.data.door import Accepts
 from surefit.data.source import Source
@@ -145,25 +145,11 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=
         """Return the mean log-likelihood of the rows."""
         return float(self.score_samples(X).mean())
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take in more rows: the result is that of one ``fit`` on all rows seen so far."""
-        self._require_statistic()
-        return super().partial_fit(X, y, sample_weight)
-
-    def merge(self, other: Self) -> Self:
-        """Take in all the rows that another fitted estimator of the same class has seen."""
-        if type(other) is type(self):
-            self._require_statistic()
-            other._require_statistic()
-        return super().merge(other)
-
-    def _require_statistic(self) -> None:
-        if self.__sklearn_is_fitted__() and "statistic_" not in self.__dict__:
-            raise RefusalError(
-                f"this {type(self).__name__} was fitted from its rows, by singular vectors or products with "
-                "them, and keeps no sums to add to: that is so for fewer rows than columns and for more than "
-                "5000 columns, unless it starts with partial_fit or svd_solver='covariance_eigh'."
-            )
+    def _why_nothing_kept(self) -> str:
+        return (
+            "it was fitted from its rows, as it is for fewer rows than columns, for more than 5000 columns, "
+            "and for svd_solver='full', 'arpack' and 'randomized'"
+        )
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         return recomputed(self, self._samples(), source)
