@@ -19,12 +19,15 @@ def reals(numbers: Any) -> Array:
 
 
 def aligned(y: Any, z: Any) -> tuple[Array, Array]:
-    """Return y and z as floats of z's type; a single number goes with any shape."""
-    z = reals(z)
-    y = np.asarray(y, dtype=z.dtype)
-    if y.shape != z.shape and y.ndim and z.ndim:
-        raise DataError(f"y has shape {y.shape} and z has shape {z.shape}: give one score for each target.")
-    return y, z
+    """Return y and z as floats of z's type, in one shape; a single number goes with any."""
+    z = np.atleast_1d(reals(z))
+    y = np.atleast_1d(np.asarray(y, dtype=z.dtype))
+    if y.shape == z.shape:
+        return y, z
+    if y.size == 1 or z.size == 1:
+        y, z = np.broadcast_arrays(y, z)
+        return y, z
+    raise DataError(f"y has shape {y.shape} and z has shape {z.shape}: give one score for each target.")
 
 
 def by_row(each: Array) -> Array:

@@ -16,8 +16,8 @@ from surefit.losses.order import weighted_quantile
 class EpsilonInsensitive(Loss):
     r""":math:`f = (|y - z| - \epsilon)_+`, the loss of support vector regression.
 
-    The gradient at the two kinks is 0. The curvature is the majorant
-    :math:`1/(2|r - \epsilon|) + 1/(2|r + \epsilon|)`, r = y - z, inf at a kink.
+    The gradient at the two kinks is 0. The curvature is the least majorant, with a = abs(y - z):
+    :math:`1/(2|a - \epsilon|)` for :math:`a < 2\epsilon`, 1/a beyond; inf at a kink.
 
     >>> EpsilonInsensitive(0.5).value([1.0, 1.0], [1.4, 3.0])
     array([0. , 1.5])
@@ -50,11 +50,11 @@ class EpsilonInsensitive(Loss):
         return low, high
 
     def curvature(self, y: Any, z: Any) -> Array:
-        """Return the sum of the majorants of the two halves."""
+        """Return that of the parabola which touches the far side, or the tube if that is nearer."""
         y, z = aligned(y, z)
-        r = z - y
+        a = np.abs(y - z)
         with np.errstate(divide="ignore"):
-            return 0.5 / np.abs(r - self.epsilon) + 0.5 / np.abs(r + self.epsilon)
+            return np.where(a < 2.0 * self.epsilon, 0.5 / np.abs(a - self.epsilon), 1.0 / a)
 
     def conjugate(self, y: Any, u: Any) -> Array:
         """Return u y + epsilon abs(u) on abs(u) <= 1."""

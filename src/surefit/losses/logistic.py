@@ -30,8 +30,9 @@ class Logistic(Binary):
     def value(self, y: Any, z: Any) -> Array:
         """Return t abs(z) + log(1 + exp(-abs(z)))."""
         y, z = aligned(y, z)
-        out = np.log1p(decay(z))
-        out += against(y, z) * np.abs(z)
+        out = against(y, z)
+        out *= np.abs(z)
+        out += np.log1p(decay(z))
         return by_row(out)
 
     def gradient(self, y: Any, z: Any) -> Array:
@@ -66,14 +67,15 @@ class Logistic(Binary):
 
 
 def against(y: Array, z: Array) -> Array:
-    """Return the share of the class that z speaks against: 1 - y for z > 0, y otherwise."""
-    out = np.atleast_1d(share(y))
-    np.subtract(z > 0, out, out=out)
-    return np.abs(out, out=out).reshape(z.shape)
+    """Return the share of the class that z speaks against: 1 - y for z of positive sign, y otherwise."""
+    out = share(y)
+    np.subtract(~np.signbit(z), out, out=out)
+    return np.abs(out, out=out)
 
 
 def surplus(y: Array, z: Array, e: Array) -> Array:
     """Return p - y with all its digits, given e = exp(-abs(z))."""
-    out = against(y, z)
-    out -= e / (1.0 + e)
-    return np.negative(out, out=out, where=z <= 0)
+    out = e / (1.0 + e)
+    np.subtract(against(y, z), out, out=out)
+    out *= np.copysign(1.0, z)
+    return out
