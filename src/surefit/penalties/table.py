@@ -1,0 +1,77 @@
+r"""The penalty of single coefficients as numbers: four a coefficient.
+
+.. math:: pen_j(w) = l_1 |w| + \tfrac12 l_2 w^2, \quad lower \le w \le upper
+
+Every method is for the sum over j; a matrix of coefficients uses row j of the table for its whole row j. A
+compiled solver reads the four columns; these methods are what it must agree with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from surefit.penalties.arrays import Floats, by_row, soft_threshold
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateTable:
+    """Weights of the absolute and of half the squared value, and bounds, one entry a coefficient.
+
+    >>> free, one = np.full(2, np.inf), np.ones(2)
+    >>> CoordinateTable(one, one, -free, free).prox(np.array([3.0, 0.5]), step=1.0)
+    array([1., 0.])
+    """
+
+    l1: Floats
+    l2: Floats
+    lower: Floats
+    upper: Floats
+
+    def value(self, w: Floats) -> float:
+        """Return the sum; infinite outside the bounds."""
+        l1, l2, lower, upper = self._meeting(w)
+        if np.any((w < lower) | (w > upper)):
+            return np.inf
+        return float(np.sum(l1 * np.abs(w) + 0.5 * l2 * w**2))
+
+    def prox(self, v: Floats, step: float) -> Floats:
+        """Return the proximal point; in one dimension, bounds only clip the free minimiser."""
+        l1, l2, lower, upper = self._meeting(v)
+        return np.clip(soft_threshold(v, step * l1) / (1 + step * l2), lower, upper)
+
+    def conjugate(self, u: Floats) -> float:
+        """Return the sum of the conjugates, each taken at its maximiser."""
+        l1, l2, lower, upper = self._meeting(u)
+        slope = soft_threshold(u, l1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(slope == 0, 0.0, slope / l2)  # a slope that nothing bends goes on for ever
+        best = np.clip(best, lower, upper)
+        if np.isinf(best).any():
+            return np.inf
+        return float(np.sum((u - l1 * np.sign(best)) * best - 0.5 * l2 * best**2))
+
+    def dual_scaling(self, u: Floats) -> float:
+        """Return the largest factor in [0, 1] that makes the conjugate finite, up to rounding."""
+        l1, l2, lower, upper = self._meeting(u)
+        limit = np.where(u > 0, np.where(np.isinf(upper), l1, np.inf), np.where(np.isinf(lower), l1, np.inf))
+        limit = np.where(l2 > 0, np.inf, limit)
+        beyond = np.abs(u) > limit
+        if not beyond.any():
+            return 1.0
+        # Two roundings, of the quotient here and of the product later, must not lead out again.
+        return float(np.min(limit[beyond] / np.abs(u)[beyond])) * (1 - 2 * np.finfo(float).eps)
+
+    def subdifferential_distance(self, w: Floats, gradient: Floats) -> Floats:
+        """Return the distance of each entry of ``-gradient`` to its interval; infinite outside the bounds."""
+        l1, l2, lower, upper = self._meeting(w)
+        least = l2 * w + np.where(w > 0, l1, -l1)
+        most = l2 * w + np.where(w < 0, -l1, l1)
+        least = np.where(w == lower, -np.inf, least)
+        most = np.where(w == upper, np.inf, most)
+        distance = np.maximum(np.maximum(least + gradient, -gradient - most), 0.0)
+        return np.where((w < lower) | (w > upper), np.inf, distance)
+
+    def _meeting(self, w: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        return by_row(self.l1, w), by_row(self.l2, w), by_row(self.lower, w), by_row(self.upper, w)
