@@ -1,4 +1,4 @@
-"""The leading principal components: k axes of tall tables, where the moments of one pass hold all there is.
+"""The leading principal components of tall tables, where the moments of one pass hold all there is.
 
 The tables have k directions that stand out of normal noise, and means that are not zero. The quality is the
 share of the best k axes' variance that the axes found do not keep, and what they lack in being orthonormal.

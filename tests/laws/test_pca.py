@@ -1,6 +1,4 @@
-"""What holds for principal axes however they are found: any source, any pieces, and a proof that fails when
-it should.
-"""
+"""What holds for principal axes however they are found, and a proof that fails when it should."""
 
 from __future__ import annotations
 

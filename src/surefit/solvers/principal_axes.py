@@ -1,4 +1,4 @@
-r"""Principal axes: the directions along which centred rows A vary most, from their scatter or from the rows.
+r"""Principal axes: the directions along which centred rows A vary most, from rows or scatter.
 
 The scatter :math:`M = A'A` has the squared singular values of A as eigenvalues. What A holds below about 1e-8
 of its largest singular value is rounded away in M, unless it is only the units of the columns that differ:

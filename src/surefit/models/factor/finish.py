@@ -1,4 +1,4 @@
-"""From principal axes to what a model keeps of them: variances, shares, noise and the error they leave."""
+"""From principal axes to what a model keeps of them: variances, shares, noise and the error left."""
 
 from __future__ import annotations
 

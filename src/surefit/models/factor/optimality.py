@@ -1,4 +1,4 @@
-r"""The proof of principal axes: they are axes of the scatter, orthonormal, and no other direction has more.
+r"""The proof of principal axes: they solve the eigen-equations, and no other direction has more.
 
 With scatter M, axes V (rows) and :math:`\Lambda` along them, three numbers are measured, each the relative
 change of M that would make the answer exact:

@@ -1,4 +1,4 @@
-r"""Search for a direction that varies more than the axes kept, where no matrix can be formed to exclude it.
+r"""Search for a direction that varies more than the axes kept, where none can be excluded.
 
 Random directions orthogonal to the axes are multiplied by the scatter again and again. Their largest Rayleigh
 quotient can only fall short of what is to be found, and by how much is bounded (Dixon, 1983): after j
@@ -22,8 +22,9 @@ CHANCE = 1e-10
 
 
 class Elsewhere(NamedTuple):
-    """What the best direction found has beyond the last axis, and the most that any can have in all, both
-    relative to the first axis; the latter but for a chance of 1e-10.
+    """What the best direction found has beyond the last axis, and the most that any can have in all.
+
+    Both are relative to the first axis; the latter holds but for a chance of 1e-10.
     """
 
     excess: float
