@@ -53,7 +53,7 @@ class Absolute(Loss):
     def prox(self, y: Any, v: Any, step: float) -> Array:
         """Move v towards y by the step, and not beyond it."""
         y, v = aligned(y, v)
-        return v - np.clip(v - y, -step, step)
+        return np.clip(y, v - step, v + step)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         return weighted_quantile(y, s, 0.5)

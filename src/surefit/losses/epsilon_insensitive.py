@@ -30,24 +30,28 @@ class EpsilonInsensitive(Loss):
     def __init__(self, epsilon: NonNegative = 0.1) -> None:
         self.epsilon = epsilon
 
+    def _tube(self, y: Array) -> tuple[Array, Array]:
+        """Return both edges: all comparisons are with them, so that a score on an edge is one."""
+        return y - self.epsilon, y + self.epsilon
+
     def value(self, y: Any, z: Any) -> Array:
         """Return what is left of abs(y - z) beyond epsilon."""
         y, z = aligned(y, z)
-        return by_row(np.maximum(np.abs(y - z) - self.epsilon, 0.0))
+        below, above = self._tube(y)
+        return by_row(np.abs(z - np.clip(z, below, above)))
 
     def gradient(self, y: Any, z: Any) -> Array:
         """Return the sign of z - y beyond the tube and 0 within it."""
         y, z = aligned(y, z)
-        r = z - y
-        return np.where(np.abs(r) > self.epsilon, np.sign(r), 0.0).astype(z.dtype)
+        below, above = self._tube(y)
+        return np.sign(z - np.clip(z, below, above))
 
     def subdifferential(self, y: Any, z: Any) -> tuple[Array, Array]:
         """Return the slope twice; 0 and an end of [-1, 1] at the kinks, both ends if epsilon is 0."""
         y, z = aligned(y, z)
-        r = z - y
-        low = np.where(r > self.epsilon, 1.0, np.where(r <= -self.epsilon, -1.0, 0.0))
-        high = np.where(r < -self.epsilon, -1.0, np.where(r >= self.epsilon, 1.0, 0.0))
-        return low, high
+        below, above = self._tube(y)
+        low = np.where(z > above, 1.0, np.where(z <= below, -1.0, 0.0))
+        return low, np.where(z < below, -1.0, np.where(z >= above, 1.0, 0.0))
 
     def curvature(self, y: Any, z: Any) -> Array:
         """Return that of the parabola which touches the far side, or the tube if that is nearer."""
@@ -64,13 +68,11 @@ class EpsilonInsensitive(Loss):
     def prox(self, y: Any, v: Any, step: float) -> Array:
         """Move v towards the tube by the step, and not beyond its edge."""
         y, v = aligned(y, v)
-        r = v - y
-        return v - np.sign(r) * np.clip(np.abs(r) - self.epsilon, 0.0, step)
+        return np.clip(np.clip(v, *self._tube(y)), v - step, v + step)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         # f is the mean of the absolute distances to both edges of the tube, less epsilon.
-        edges = np.concatenate([y - self.epsilon, y + self.epsilon])
-        return weighted_quantile(edges, np.concatenate([s, s]), 0.5)
+        return weighted_quantile(np.concatenate(self._tube(y)), np.concatenate([s, s]), 0.5)
 
     @classmethod
     def variants(cls) -> Iterator[Self]:

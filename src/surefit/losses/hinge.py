@@ -38,7 +38,7 @@ class Hinge(Margin):
         return inside(v, (v >= -1.0) & (v <= 0.0))
 
     def _prox(self, m: Array, step: float) -> Array:
-        return m + np.clip(1.0 - m, 0.0, step)
+        return np.maximum(m, np.minimum(m + step, 1.0))
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return float(np.sign(positive - negative))  # a tie: the middle of [-1, 1], all of which is best

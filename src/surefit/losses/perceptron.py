@@ -39,7 +39,7 @@ class Perceptron(Margin):
         return inside(np.zeros_like(v), (v >= -1.0) & (v <= 0.0))
 
     def _prox(self, m: Array, step: float) -> Array:
-        return m + np.clip(-m, 0.0, step)
+        return np.maximum(m, np.minimum(m + step, 0.0))
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return 0.0

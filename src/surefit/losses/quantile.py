@@ -62,7 +62,7 @@ class Quantile(Loss):
     def prox(self, y: Any, v: Any, step: float) -> Array:
         """Move v towards y: by step q from below, by step (1 - q) from above."""
         y, v = aligned(y, v)
-        return v - np.clip(v - y, -step * self.level, step * (1.0 - self.level))
+        return np.clip(y, v - step * (1.0 - self.level), v + step * self.level)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         return weighted_quantile(y, s, self.level)

@@ -73,8 +73,13 @@ class Softmax(Loss):
         """Return the sum of v log v over shares v = u + e_y that are not negative and add up to 1."""
         y, u = _paired(y, u)
         v = u + (np.eye(u.shape[1])[y] if y.ndim == 1 else y)
+        terms = x_log_x(v)
+        if y.ndim == 1:  # near 1, the digits of v are those of u
+            rows = np.arange(len(u))
+            off = np.clip(u[rows, y], -0.5, 0.0)
+            terms[rows, y] = np.where(off > -0.5, (1.0 + off) * np.log1p(off), terms[rows, y])
         whole = np.abs(u.sum(axis=1)) <= ROUNDING * u.shape[1]
-        return inside(x_log_x(v).sum(axis=1), whole & (v >= 0.0).all(axis=1))
+        return inside(terms.sum(axis=1), whole & (v >= 0.0).all(axis=1))
 
     def prox(self, y: Any, v: Any, step: float) -> Array:
         """Solve z + step p = v + step e_y: each p_k is a function of the log-sum alone, one unknown a row."""
