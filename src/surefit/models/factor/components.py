@@ -13,6 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.data.checks import check_weights
@@ -152,7 +153,8 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=
         )
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        return recomputed(self, self._samples(), source)
+        with one_blas_thread():  # many small products, between which the threads of BLAS would only spin
+            return recomputed(self, self._samples(), source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
