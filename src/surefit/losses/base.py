@@ -160,6 +160,6 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
         if wrong.any():
             row = int(np.argmax(wrong.any(axis=1) if wrong.ndim == 2 else wrong))
             raise DataError(
-                f"y[{row}] is {np.array2string(y[row], precision=6)}, but the {self.name} loss "
+                f"y[{row}] is {y[row].tolist()}, but the {self.name} loss "
                 f"takes {wanted}: correct the target, or choose another loss."
             )
