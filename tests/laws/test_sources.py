@@ -232,6 +232,34 @@ def test_a_source_takes_another_target_and_refuses_what_it_cannot():
         surefit.MeanRegressor().fit(plain, "b")
 
 
+@pytest.mark.parametrize(
+    "labels", [[True, False, True], [2, 7, 2], [0.5, 1.5, 0.5], ["b", "a", "b"]], ids=str
+)
+@pytest.mark.parametrize("form", ["pandas", "Parquet", "CSV", "JSON lines", "iterator of tables"])
+def test_labels_of_any_kind_are_classes(labels, form, tmp_path):
+    model = surefit.MajorityClassifier().fit(
+        NAMED[form](pa.table({"x": [1.0, 2.0, 3.0], "y": labels}), tmp_path), "y"
+    )
+    wanted = surefit.MajorityClassifier().fit([[1.0], [2.0], [3.0]], [str(label) for label in labels])
+    assert model.classes_.tolist() == sorted(set(labels))
+    assert model.predict(pa.table({"x": [1.0]})).tolist() == [labels[0]]
+    np.testing.assert_array_equal(np.sort(model.class_prior_), np.sort(wanted.class_prior_))
+
+
+def test_a_long_pass_shows_a_bar(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("surefit.core.progress.PATIENCE", 0.0)
+    monkeypatch.setenv("COLUMNS", "120")
+    path = NAMED["CSV"](pa.table({"x": np.arange(200_000.0), "y": np.arange(200_000.0)}), tmp_path)
+    with surefit.config(progress="on"):
+        surefit.MeanRegressor().fit(path, "y")
+    shown = capfd.readouterr().err
+    assert "finding types" in shown
+    assert "reading" in shown
+    with surefit.config(progress="off"):
+        surefit.MeanRegressor().fit(path, "y")
+    assert capfd.readouterr().err == ""
+
+
 def test_every_reader_is_in_the_laws():
     from surefit.core.registry import members
 

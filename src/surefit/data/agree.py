@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from surefit.core.errors import DataError
@@ -60,3 +60,13 @@ def _sort(kind: pa.DataType) -> str:
     if t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind):
         return "category of strings"
     return str(kind)
+
+
+def name_given_twice(names: Sequence[str]) -> str | None:
+    """The first name that comes twice, if one does."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -22,7 +22,7 @@ from surefit.data.cells import Cells, cells_of, kind_of_cells
 from surefit.data.checks import Checked, check_weights, explain_frame
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
-from surefit.data.source import ArraySource, MappedSource, Source, TableSource
+from surefit.data.source import ArraySource, MappedSource, Source, TableSource, is_source
 from surefit.data.targets import class_codes, with_target
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -52,7 +52,7 @@ def is_streamed(X: Any, y: Any = None, weight: Any = None) -> bool:
         return True
     if isinstance(X, np.ndarray | list | tuple):
         return False
-    if isinstance(X, str | Path | Source):
+    if isinstance(X, str | Path) or is_source(X):
         return True
     reader = find_reader(X)
     return reader is not None and not reader.in_memory

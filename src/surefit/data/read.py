@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 from surefit.core.errors import DataError
 from surefit.core.registry import Registered, members
+from surefit.data.agree import name_given_twice
 from surefit.data.arrow import kind_of
 from surefit.data.levels import levels_of
 from surefit.data.matrix import MatrixSource
 from surefit.data.schema import Column, Schema
-from surefit.data.source import Source, TableSource
+from surefit.data.source import Source, TableSource, is_source
 from surefit.data.stream import JOINED, ArrowStream, MatrixStream, Role
 
 
@@ -64,7 +65,7 @@ def read(what: Any, target: Any = None, weight: Any = None, columns: Sequence[st
     >>> source.schema.names
     ('size',)
     """
-    if isinstance(what, Source):
+    if is_source(what):
         return _again(what, target, weight, columns)
     stream = open_stream(what)
     names: dict[Role, str | None] = {}
@@ -117,9 +118,8 @@ def table_source(
 ) -> TableSource:
     """Decide what each column is; finding the levels of categories takes a pass over those columns."""
     fields = {field.name: field for field in stream.arrow_schema}
-    if len(fields) != len(stream.arrow_schema):
-        names = stream.arrow_schema.names
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = name_given_twice(stream.arrow_schema.names)
+    if twice is not None:
         raise DataError(f"the table has two columns named {twice!r}: rename one of them.")
     target = target or next((name for name in fields if name == JOINED["target"]), None)
     weight = weight or next((name for name in fields if name == JOINED["weight"]), None)
@@ -154,7 +154,7 @@ def table_source(
 
 def read_like(what: Any, columns: tuple[Column, ...] | None) -> Source:
     """Make a source of rows for a model that knows its columns, so that no pass is needed to find them."""
-    if columns is None or isinstance(what, Source):
+    if columns is None or is_source(what):
         source = read(what)
         return (
             with_columns(source, columns)

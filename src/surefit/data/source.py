@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,11 @@ class Source(Protocol):
 
     def parts(self) -> Sequence[Source]:
         """Independent pieces, in row order, for threads and clusters."""
+
+
+def is_source(what: Any) -> TypeGuard[Source]:
+    """Whether it is a source; a lazy frame is not asked for its ``schema``, which costs a query."""
+    return hasattr(type(what), "parts") and isinstance(what, Source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,8 @@ class TableSource:
         ]
         start = self.start
         for batch in self.stream.batches(list(dict.fromkeys([*names, *extra]))):
+            if batch.num_rows == 0:
+                continue
             weight = None if self.weight is None else to_numpy(batch.column(self.weight), Column(self.weight))
             yield Batch(to_table(batch, self.schema.columns), self._target_of(batch), weight, start)
             start += batch.num_rows

@@ -34,7 +34,7 @@ class ArrowFile:
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Read one batch after the other; buffers of other columns are passed over."""
         names = self.arrow_schema.names if columns is None else list(columns)
-        with _reader(self.file, [self.arrow_schema.names.index(name) for name in names]) as reader:
+        with _reader(self.file, [self.arrow_schema.get_field_index(name) for name in names]) as reader:
             for batch in _each(reader):
                 rows = batch_rows(max(8 * len(names), batch.nbytes / max(1, batch.num_rows)))
                 for start in range(0, batch.num_rows, rows):

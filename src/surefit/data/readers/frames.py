@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from surefit.core.errors import DataError
+from surefit.data.agree import name_given_twice
 from surefit.data.read import Reader
 from surefit.data.readers.arrow_table import ArrowTable
 
@@ -40,7 +41,7 @@ def frame_to_arrow(frame: Any) -> pa.Table:
     import pyarrow as pa
 
     names = [str(name) for name in frame.columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = name_given_twice(names)
     if twice is not None:
         raise DataError(f"the frame has two columns named {twice!r}: rename one of them.")
     pandas = sys.modules.get("pandas")

@@ -58,8 +58,13 @@ class ParquetFile:
         import pyarrow.parquet as pq
 
         names = self.arrow_schema.names if columns is None else list(columns)
+        # Strings stay codes and a dictionary, which take a fraction of the room and of the time.
+        strings = [
+            name for name in names if str(self.arrow_schema.field(name).type) in ("string", "large_string")
+        ]
+        how = {"buffer_size": BUFFER, "pre_buffer": False, "read_dictionary": strings}
         share = len(names) / max(1, len(self.arrow_schema.names))
-        with self.file.opened() as path, pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as opened:
+        with self.file.opened() as path, pq.ParquetFile(path, **how) as opened:
             for run in self.runs:
                 rows = batch_rows(share * run.decoded / max(1, run.rows))
                 yield from opened.iter_batches(rows, list(run.groups), names, use_threads=False)

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Self
 
 from surefit.core.errors import DataError
+from surefit.data.agree import name_given_twice
 from surefit.data.files import DataFile
 from surefit.data.schema import Column
 from surefit.data.stream import total_rows
@@ -104,6 +105,6 @@ def _type_of(column: Column) -> pa.DataType:
 
 def check_names(file: DataFile, names: Sequence[str]) -> None:
     """Refuse a header with a name twice."""
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = name_given_twice(names)
     if twice is not None:
         raise DataError(f"{file.path} has two columns named {twice!r}: rename one of them.")
