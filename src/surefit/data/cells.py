@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.data.distinct import Codes, distinct, places
+from surefit.data.distinct import Codes, counted, distinct, places
 from surefit.data.schema import Kind
 from surefit.data.table import Table
 
@@ -105,6 +105,21 @@ def column_levels(X: Any, index: int) -> tuple[NDArray[Any], Codes]:
     if isinstance(X, Table):
         return _table_levels(X, index)
     return distinct(_matrix_column(X, index))
+
+
+def column_counts(
+    X: Any, index: int, weight: NDArray[np.float64] | None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The levels of a column, in order, and the weight of each; one without weight is none."""
+    if not isinstance(X, Table):
+        return counted(X.columns[index] if isinstance(X, Cells) else _matrix_column(X, index), weight)
+    levels, codes = _table_levels(X, index)
+    known = codes >= 0
+    sums = np.bincount(codes[known], None if weight is None else weight[known], len(levels))
+    ordered, place = distinct(levels[sums > 0])  # a table's own order of levels is not kept
+    counts = np.zeros(len(ordered))
+    counts[place] = sums[sums > 0]
+    return ordered, counts
 
 
 def column_places(X: Any, index: int, levels: NDArray[Any]) -> Codes:

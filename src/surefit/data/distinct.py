@@ -1,7 +1,7 @@
 """Levels: the distinct values of a column, in order, and the place of each cell among them.
 
 Order is ascending, then None, then NaN, as scikit-learn has it. Whole numbers of a small range are looked up
-in a table, long columns of floats and strings are hashed, the rest is sorted.
+in a table, long columns of floats and strings are hashed, objects go through a dictionary, others are sorted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 
 Codes = NDArray[np.int32]
+Counts = NDArray[np.float64]
 _LONG = 5000  # rows from which on hashing pays for its start
 
 
@@ -47,87 +48,96 @@ def places(values: NDArray[Any], levels: NDArray[Any]) -> Codes:
             return _looked_up(values, levels, low, span)
     if values.dtype.kind in "biuf" and levels.dtype.kind in "biuf":
         return _searched(values, levels)
-    found, codes = _found(values)
     known = {_key(level): code for code, level in enumerate(levels.tolist())}
+    if values.dtype.kind == "O" and _NAN not in known:
+        try:  # one pass where all is known
+            return np.fromiter(map(known.__getitem__, values.tolist()), np.int32, len(values))
+        except (KeyError, TypeError):
+            pass
+    found, codes = _found(values)
     place = np.array([known.get(_key(value), -1) for value in found.tolist()], dtype=np.int32)
     return place[codes] if len(place) else codes
 
 
+def counted(values: NDArray[Any], weight: NDArray[np.float64] | None) -> tuple[NDArray[Any], Counts]:
+    """Return the levels of a column and the weight of each; one that has no weight is none.
+
+    >>> levels, counts = counted(np.array([3, 1, 3]), None)
+    >>> levels.tolist(), counts.tolist()
+    ([1, 3], [1.0, 2.0])
+    """
+    if values.dtype.kind in "iu" and _is_narrow(values):
+        sums = np.bincount(_steps(values), weight).astype(np.float64)
+        return _shifted(np.flatnonzero(sums), values), sums[sums > 0]
+    levels, codes = distinct(values)
+    sums = np.bincount(codes, weight, len(levels)).astype(np.float64)
+    return levels[sums > 0], sums[sums > 0]
+
+
 def _found(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """Distinct values in no certain order, each once, and the code of each cell."""
-    if values.dtype.kind in "iu" and len(values):
-        low, span = int(values.min()), int(values.max()) - int(values.min())
-        if span <= 4 * len(values) + 1024:
-            return _tabled(values, low, span)
-    if len(values) >= _LONG and values.dtype.kind in "fUO":
-        hashed = _hashed(values)
-        if hashed is not None:
-            return hashed
+    if values.dtype.kind in "iu" and _is_narrow(values):
+        return _tabled(values)
     if values.dtype.kind == "O":
         return _one_by_one(values)
+    if len(values) >= _LONG and values.dtype.kind in "fU":
+        return _hashed(values)
     levels, codes = np.unique(values, return_inverse=True)
     return levels, codes.astype(np.int32, copy=False)
 
 
-def _tabled(values: NDArray[Any], low: int, span: int) -> tuple[NDArray[Any], Codes]:
-    steps = (values - values.dtype.type(low)).astype(np.intp, copy=False)
-    there = np.zeros(span + 1, dtype=bool)
+def _is_narrow(values: NDArray[Any]) -> bool:
+    """Whether a table over the range of whole numbers is not much longer than the column."""
+    return len(values) > 0 and int(values.max()) - int(values.min()) <= 4 * len(values) + 1024
+
+
+def _steps(values: NDArray[Any]) -> NDArray[np.intp]:
+    steps: NDArray[np.intp] = (values - values.min()).astype(np.intp, copy=False)
+    return steps
+
+
+def _shifted(steps: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
+    found: NDArray[Any] = steps.astype(values.dtype) + values.min()
+    return found
+
+
+def _tabled(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    steps = _steps(values)
+    there = np.zeros(int(steps.max()) + 1, dtype=bool)
     there[steps] = True
-    levels = np.flatnonzero(there).astype(values.dtype) + values.dtype.type(low)
-    return levels, (np.cumsum(there, dtype=np.int32) - 1).astype(np.int32)[steps]
+    codes = (np.cumsum(there, dtype=np.int32) - 1).astype(np.int32)[steps]
+    return _shifted(np.flatnonzero(there), values), codes
 
 
-def _hashed(values: NDArray[Any]) -> tuple[NDArray[Any], Codes] | None:
-    """Hash floats and strings; None for objects that are no strings."""
+def _hashed(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Hash floats and strings."""
     import pyarrow as pa
 
-    if values.dtype.kind == "f":
-        # Adding zero makes one of the two zeros.
-        cells = pa.array(np.ascontiguousarray(values) + values.dtype.type(0))
-    else:
-        try:
-            cells = pa.array(values, type=pa.string(), from_pandas=values.dtype.kind == "O")
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            return None
+    floats = values.dtype.kind == "f"
+    # Adding zero makes one of the two zeros.
+    cells = pa.array(np.ascontiguousarray(values) + values.dtype.type(0) if floats else values)
     coded = cells.dictionary_encode()
-    if coded.null_count == 0:
-        codes = coded.indices.to_numpy(zero_copy_only=False)
-        return _like(coded.dictionary, values.dtype), codes.astype(np.int32, copy=False)
-    return _with_missing(values, coded)
+    levels: NDArray[Any] = coded.dictionary.to_numpy(zero_copy_only=False)
+    codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return levels.astype(values.dtype, copy=False), codes
 
 
-def _with_missing(values: NDArray[Any], coded: Any) -> tuple[NDArray[Any], Codes]:
-    """Arrow knows one missing value; None and NaN are two."""
-    levels = _like(coded.dictionary, values.dtype)
-    gone = coded.is_null().to_numpy(zero_copy_only=False)
-    codes = coded.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
-    none = np.zeros(len(values), dtype=bool)
-    none[gone] = [value is None for value in values[gone]]
-    kinds = [(mark, where) for mark, where in ((None, none), (np.nan, gone & ~none)) if where.any()]
-    for extra, (_, where) in enumerate(kinds):
-        codes[where] = len(levels) + extra
-    return np.concatenate([levels, np.array([mark for mark, _ in kinds], dtype=object)]), codes
-
-
-def _like(dictionary: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    if dtype.kind == "f":
-        floats: NDArray[Any] = dictionary.to_numpy(zero_copy_only=False)
-        return floats
-    levels = np.empty(len(dictionary), dtype=object)
-    levels[:] = dictionary.to_pylist()
-    return levels if dtype.kind == "O" else levels.astype(dtype)
+def _objects(cells: Any) -> NDArray[Any]:
+    array = np.empty(len(cells), dtype=object)
+    array[:] = list(cells)
+    return array
 
 
 def _one_by_one(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    index: dict[Any, int] = {}
     cells = values.tolist()
     try:
-        codes = [index.setdefault(_key(cell), len(index)) for cell in cells]
+        met = list(set(cells))
     except TypeError:
         raise MixedCellsError(_mixed(values)) from None
-    levels = np.empty(len(index), dtype=object)
-    levels[:] = [np.nan if key is _NAN else key for key in index]
-    return levels, np.array(codes, dtype=np.int32)
+    place: dict[Any, int] = {}
+    index = {cell: place.setdefault(_key(cell), len(place)) for cell in met}
+    codes = np.fromiter(map(index.__getitem__, cells), np.int32, len(cells))
+    return _objects([np.nan if value is _NAN else value for value in place]), codes
 
 
 class _Nan:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
-from surefit.data.cells import column_levels
+from surefit.data.cells import column_counts
 from surefit.data.distinct import distinct
 from surefit.stats.base import Statistic
 from surefit.stats.trials import Trial
@@ -34,7 +34,7 @@ class CategoryCounts(Statistic):
     def of(cls, batch: Batch, **context: Any) -> CategoryCounts:
         """Count the cells of every column of cells, a table or a dense matrix."""
         weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
-        found = [counted_levels(batch, j) for j in range(batch.X.shape[1])]
+        found = [column_counts(batch.X, j, batch.weight) for j in range(batch.X.shape[1])]
         return cls(
             len(batch), weight, tuple(levels for levels, _ in found), tuple(counts for _, counts in found)
         )
@@ -55,20 +55,6 @@ class CategoryCounts(Statistic):
     def law_contexts(cls) -> Iterable[Trial]:
         """Numbers with gaps, and typed tables."""
         return (Trial("numbers"), Trial("gaps"), Trial("table"))
-
-
-def counted_levels(batch: Batch, column: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The levels of one column and the weight of each."""
-    levels, codes = column_levels(batch.X, column)
-    weight, known = batch.weight, codes >= 0
-    if not known.all():
-        codes, weight = codes[known], None if weight is None else weight[known]
-    counts = np.bincount(codes, weight, minlength=len(levels)).astype(np.float64)
-    there = counts > 0
-    ordered, place = distinct(levels[there])  # a table's own order of levels is not kept
-    sums = np.zeros(len(ordered))
-    sums[place] = counts[there]
-    return ordered, sums
 
 
 def join_levels(

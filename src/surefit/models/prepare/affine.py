@@ -1,14 +1,18 @@
-"""The two affine maps that scalers are made of, one block of rows at a time so that memory is read once."""
+"""The two affine maps that scalers are made of, one block at a time so that memory is read once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 2**15  # cells; a block stays in the cache between its two steps
+from surefit.core.config import threads
+
+_BLOCK = 2**17  # cells; a block stays in the cache between its two steps
+_LARGE = 2**22  # cells from which on threads pay for their start
 
 Numbers = NDArray[np.float64] | None
 
@@ -36,19 +40,28 @@ def _in_blocks(X: NDArray[Any], first: Any, second: Any, copy: bool) -> NDArray[
         out[...] = X
     # Fortran order is read column by column, so its blocks are some of the columns.
     turned = X.flags.f_contiguous and not X.flags.c_contiguous
-    for block in _blocks(X.T.shape if turned else X.shape):
+
+    def work(block: slice) -> None:
         where = (slice(None), block) if turned else (block, slice(None))
         given = X[where]
         # Steps between float32 numbers would round twice.
-        work = out[where] if X.dtype == np.float64 else np.empty(given.shape)
+        made = out[where] if X.dtype == np.float64 else np.empty(given.shape)
         for step, values in steps:
-            step(given, values[block] if turned else values, out=work)
-            given = work
-        if X.dtype != np.float64 and steps:
-            out[where] = work
+            step(given, values[block] if turned else values, out=made)
+            given = made
+        if made.dtype != out.dtype:
+            out[where] = made
+
+    blocks = _blocks(X.shape[::-1] if turned else X.shape) if steps else []
+    if X.size < _LARGE or threads() == 1:
+        for block in blocks:
+            work(block)
+    else:
+        with ThreadPoolExecutor(threads()) as pool:  # numpy lets go of the interpreter inside a step
+            deque(pool.map(work, blocks), maxlen=0)
     return out
 
 
-def _blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+def _blocks(shape: tuple[int, ...]) -> list[slice]:
     rows = max(1, _BLOCK // max(1, shape[1]))
-    return (slice(start, start + rows) for start in range(0, shape[0], rows))
+    return [slice(start, start + rows) for start in range(0, shape[0], rows)]

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
-from surefit.data.cells import column_numbers
+from surefit.data.cells import column_counts, column_numbers
 from surefit.data.schema import Column, Schema
 from surefit.data.source import MappedSource, Source
 from surefit.models.prepare.column_plan import Facts
 from surefit.models.prepare.encoder import NAN, is_nan, key, plain_cells
 from surefit.models.prepare.plain import plain_moments
 from surefit.stats.base import Joint
-from surefit.stats.category_counts import CategoryCounts, counted_levels
+from surefit.stats.category_counts import CategoryCounts
 from surefit.stats.sketch import Sketch
 from surefit.stats.spread import Spread
 
@@ -40,7 +40,11 @@ def numbers_of(X: Any, columns: Columns) -> NDArray[np.float64]:
 def gathered(batch: Batch, columns: Columns, sketch: Callable[[Batch], Sketch]) -> Joint:
     """Moments and quantiles of the numbers, counts of the categories, and the weight of the rows."""
     numbers = replace(batch, X=numbers_of(batch.X, columns))
-    words = [counted_levels(batch, j) for j, column in enumerate(columns) if column.kind == "category"]
+    words = [
+        column_counts(batch.X, j, batch.weight)
+        for j, column in enumerate(columns)
+        if column.kind == "category"
+    ]
     weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
     members: dict[str, Any] = {
         "categories": CategoryCounts(

@@ -66,10 +66,10 @@ class Encoder(Transformer, abstract=True):
         """The code of each cell, -1 where it is no level of its column; ``refuse`` makes that an error."""
         codes = np.empty((X.shape[0], len(levels)), dtype=np.int32)
         for j, known in enumerate(levels):
-            codes[:, j] = column_places(X, j, known)
-            if refuse and len(codes) and codes[:, j].min() < 0:
+            codes[:, j] = found = column_places(X, j, known)
+            if refuse and len(found) and found.min() < 0:
                 values, cells = column_levels(X, j)
-                unknown = [values[code] for code in np.unique(cells[codes[:, j] < 0]) if code >= 0]
+                unknown = [values[code] for code in np.unique(cells[found < 0]) if code >= 0]
                 raise DataError(unknown_levels(unknown, j, "transform"))
         return codes
 

@@ -155,6 +155,9 @@ class OneHotEncoder(Invertible, Encoder):
         if self.handle_unknown == "warn" or (self.drop is not None and self.handle_unknown != "error"):
             self._warn_of_unknown(codes)
         starts = np.cumsum([0] + [outputs for _, outputs, _ in plan])
+        if self._is_plain():
+            codes += starts[:-1].astype(np.int32)
+            plan = []
         for j, (places, _, rare) in enumerate(plan):
             other = rare if self.handle_unknown in ("infrequent_if_exist", "warn") else -1
             table = np.append(
@@ -163,6 +166,11 @@ class OneHotEncoder(Invertible, Encoder):
             codes[:, j] = table.astype(np.int32)[codes[:, j]]
         rows = _indicators(codes, int(starts[-1]), self.dtype)
         return sparse_output(rows) if self.sparse_output else rows.toarray()
+
+    def _is_plain(self) -> bool:
+        """Whether every cell has an indicator of its own: nothing is dropped, grouped or unknown."""
+        grouped = any(few is not None for few in self.infrequent_indices_)
+        return self.handle_unknown == "error" and self.drop_idx_ is None and not grouped
 
     def _warn_of_unknown(self, codes: NDArray[np.int32]) -> None:
         columns = np.flatnonzero((codes < 0).any(axis=0)).tolist()
