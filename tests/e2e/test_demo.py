@@ -12,10 +12,10 @@ def test_one_screen_tells_the_whole_story():
     )
     lines = done.stdout.splitlines()
     assert len(lines) <= 24
-    assert "mean 152.1, 95 % interval 144.9 to 159.3" in done.stdout
+    assert "goes with 6.0 points of it, 95 % interval 4.6 to 7.4" in done.stdout
     assert "within the tolerance" in done.stdout
-    assert "holds, gap" in done.stdout
-    assert "does NOT hold, gap" in done.stdout
-    assert "3 columns have one value only: x0, x32, x39." in done.stdout
+    assert "data: holds" in done.stdout
+    assert "does NOT hold" in done.stdout
+    assert "3 columns have one value only: pixel_0_0, pixel_4_0, pixel_4_7." in done.stdout
     assert "times as fast" in done.stdout
     assert done.stderr == ""
