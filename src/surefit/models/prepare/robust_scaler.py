@@ -51,7 +51,7 @@ class RobustScaler(ExactInMemory, ColumnwiseTransformer):
 
     >>> from surefit import RobustScaler
     >>> RobustScaler().fit_transform([[1.0], [2.0], [3.0], [4.0], [500.0]]).ravel()
-    array([-1. , -0.5,  0. ,  0.5, 248.5])
+    array([ -1. ,  -0.5,   0. ,   0.5, 248.5])
     """
 
     accepts = Accepts(missing=True)

@@ -100,12 +100,12 @@ class SimpleImputer(ExactInMemory, Invertible):
         missing = statistic["missing"]
         parameters = SimpleImputerParameters(values, error, np.array(missing.missing), seen(missing.weight))
         evidence = {"cells": (missing.weight, missing.missing)}
-        return Learned(parameters, self._certificate(0.0), evidence)
+        return Learned(parameters, self._certificate(0.0, error), evidence)
 
     @staticmethod
-    def _certificate(value: float) -> Certificate:
+    def _certificate(value: float, error: NDArray[np.float64]) -> Certificate:
         measure = "largest change of a fill value, in ranges of its column, or relative one of a count"
-        return Certificate("exact", measure, value, 1e-8)
+        return Certificate("exact", measure, value, 1e-8, {"rank error": error.max(initial=0.0)})
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Find the fill values again in plain passes."""
@@ -114,7 +114,7 @@ class SimpleImputer(ExactInMemory, Invertible):
         steps.append(
             filling_change(self._filling(), self.statistics_, self.rank_error_, source, self.missing_values)
         )
-        return self._certificate(max(steps))
+        return self._certificate(max(steps), self.rank_error_)
 
     @property
     def indicator_(self) -> MissingIndicator | None:

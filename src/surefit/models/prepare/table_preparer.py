@@ -122,7 +122,8 @@ class TablePreparer(ExactInMemory, Transformer):
             seen(statistic["categories"].weight),
         )
         dropped = [(plan.name, REASONS[plan.reason]) for plan in plans if plan.reason]
-        return Learned(parameters, self._certificate(0.0), {"dropped_columns": dropped})
+        certificate = self._certificate(0.0, parameters.rank_error)
+        return Learned(parameters, certificate, {"dropped_columns": dropped})
 
     def _decided(self, names: Any, kinds: Any, facts: list[Facts]) -> list[ColumnPlan]:
         return [
@@ -140,9 +141,10 @@ class TablePreparer(ExactInMemory, Transformer):
         ]
         return self._decided(_check_feature_names_in(self, names), self.kinds_, facts)
 
-    def _certificate(self, value: float) -> Certificate:
+    @staticmethod
+    def _certificate(value: float, error: NDArray[np.float64]) -> Certificate:
         measure = "largest change of a mean, deviation or median, in ranges of its column, or of a count"
-        return Certificate("exact", measure, value, 1e-8)
+        return Certificate("exact", measure, value, 1e-8, {"rank error": error.max(initial=0.0)})
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Gather the facts again in plain passes; of medians from a sketch, count the ranks."""
@@ -169,7 +171,7 @@ class TablePreparer(ExactInMemory, Transformer):
                 steps.append(relative_change(counts, fact.counts) if same else np.inf)
         facts = [replace(fact, median=row[5]) for fact, row in zip(facts, self.moments_, strict=True)]
         roles = [plan.role for plan in self._decided(range(len(facts)), self.kinds_, facts)]
-        return self._certificate(max(steps) if roles == self.roles_ else np.inf)
+        return self._certificate(max(steps) if roles == self.roles_ else np.inf, self.rank_error_)
 
     def _transform(self, X: Any) -> Any:
         if self.sparse_output:
