@@ -97,10 +97,10 @@ def test_types_stay_and_inputs_are_left_alone(penalty: Penalty, shape: Any) -> N
         assert w.dtype == np.float64
         assert w.flags.writeable
         assert not np.shares_memory(w, v)
-        assert isinstance(penalty.value(v), float)
+        assert type(penalty.value(v)) is float
         for method in ("conjugate", "dual_scaling", "largest"):
             if penalty.offers(method):
-                assert isinstance(getattr(penalty, method)(v), float)
+                assert type(getattr(penalty, method)(v)) is float
         if penalty.offers("subdifferential_distance"):
             penalty.subdifferential_distance(v, g)
         np.testing.assert_array_equal(v, before)

@@ -95,7 +95,7 @@ class GroupL1(Penalty):
         if not beyond.any():
             return 1.0
         # A norm of n entries is exact to about n roundings, and is taken once more after the scaling.
-        return float(np.min(l1[beyond] / norm[beyond])) * (1 - (u.size + 4) * np.finfo(float).eps)
+        return float(np.min(l1[beyond] / norm[beyond]) * (1 - (u.size + 4) * np.finfo(float).eps))
 
     def largest(self, gradient_at_zero: ArrayLike) -> float:
         """Return the largest slope of a group at zero, each divided by its weight."""

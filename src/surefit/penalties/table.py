@@ -61,7 +61,7 @@ class CoordinateTable:
         if not beyond.any():
             return 1.0
         # Two roundings, of the quotient here and of the product later, must not lead out again.
-        return float(np.min(limit[beyond] / np.abs(u)[beyond])) * (1 - 2 * np.finfo(float).eps)
+        return float(np.min(limit[beyond] / np.abs(u)[beyond]) * (1 - 2 * np.finfo(float).eps))
 
     def subdifferential_distance(self, w: Floats, gradient: Floats) -> Floats:
         """Return the distance of each entry of ``-gradient`` to its interval; infinite outside the bounds."""
