@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -44,3 +46,25 @@ def test_memory_order_and_names():
     assert model.get_feature_names_out(["a", "b", "c", "d"])[-2:].tolist() == ["c d", "d^2"]
     with pytest.raises(ParameterError, match="lower one first"):
         surefit.PolynomialFeatures((3, 2)).fit(X)
+
+
+@pytest.mark.covers("intro_to_ml:4.6", by="PolynomialFeatures")
+def test_the_monomials_of_two_numbers():
+    """phi(2, 3) of degree 2 is 1, 2, 3, 4, 6, 9; d columns have C(d + p, p) monomials up to degree p."""
+    assert surefit.PolynomialFeatures(2).fit_transform([[2.0, 3.0]]).tolist() == [[1, 2, 3, 4, 6, 9]]
+    for columns, degree in ((2, 2), (4, 3), (3, 5)):
+        model = surefit.PolynomialFeatures(degree).fit(np.zeros((1, columns)))
+        assert model.n_output_features_ == math.comb(columns + degree, degree)
+
+
+@pytest.mark.covers("cs443:6.1", by="PolynomialFeatures")
+def test_one_column_gives_vandermonde_rows_and_two_let_a_line_be_an_ellipse():
+    x = np.linspace(-1, 1, 7)
+    rows = surefit.PolynomialFeatures(4).fit_transform(x[:, None])
+    np.testing.assert_allclose(rows, np.vander(x, 5, increasing=True), rtol=1e-12)
+    plane = np.random.default_rng(1).uniform(-2, 2, (200, 2))
+    inside = plane[:, 0] ** 2 / 2 + plane[:, 1] ** 2 < 1
+    features = surefit.PolynomialFeatures(2).fit(plane)
+    weights = {"1": 1.0, "x0^2": -0.5, "x1^2": -1.0}
+    w = np.array([weights.get(name, 0.0) for name in features.get_feature_names_out()])
+    np.testing.assert_array_equal(features.transform(plane) @ w > 0, inside)

@@ -181,3 +181,14 @@ def test_a_sketch_states_its_error_and_memory_is_exact():
     assert surefit.verify(streamed, table).holds
     streamed.quantiles_[1, 0] = streamed.center_[0] = np.quantile(X[:, 0], 0.6)
     assert not surefit.verify(streamed, table).holds
+
+
+@pytest.mark.covers("intro_to_ml:3.5", by="StandardScaler")
+def test_standardised_columns_have_mean_0_variance_1_and_squares_that_sum_to_n():
+    model = surefit.StandardScaler().fit(PLAIN)
+    Z = model.transform(PLAIN)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(Z.var(axis=0), 1, rtol=1e-12)
+    np.testing.assert_allclose((Z**2).sum(axis=0), len(Z), rtol=1e-12)
+    np.testing.assert_allclose(model.inverse_transform(Z), PLAIN, rtol=1e-12, atol=1e-12)
+    assert surefit.StandardScaler().fit_transform([[4.0], [4.0]]).tolist() == [[0], [0]]
