@@ -23,6 +23,8 @@ from surefit.solvers.least_squares import SAFE_GRAM_CONDITION, from_factor, from
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
+LIKE_SIZE = 100.0  # ratio of squared lengths
+
 
 @dataclass(frozen=True, slots=True)
 class RidgeSolution:
@@ -158,11 +160,15 @@ def descend(
     r"""Conjugate gradients on the normal equations: yield coefficients and what is left, step by step.
 
     ``product`` multiplies by X'X in one pass over the rows; ``diagonal`` is that of X'X, whose scale is taken
-    out; ``gradient`` is :math:`X'y - (X'X + \alpha I) w` at ``coef``. What is left is carried along, not
-    recomputed: whoever stops should look once more.
+    out where it differs much; ``gradient`` is :math:`X'y - (X'X + \alpha I) w` at ``coef``. What is left is
+    carried along, not recomputed: whoever stops should look once more.
     """
     coef, gradient = coef.copy(), gradient.copy()
     size = diagonal[:, None] + strength
+    # Columns of like size are better left alone: with fewer rows than columns, all that no row reaches keeps
+    # one eigenvalue, and costs no iteration.
+    if size.max(initial=0.0) < LIKE_SIZE * size.min(initial=np.inf):
+        size = np.ones_like(size)
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
     scaled = scale * gradient
     direction, power = scaled, (gradient * scaled).sum(axis=0)
