@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
+import surefit
 from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeCV, datasets
 from surefit.models.linear.ridge_gap import Scales, certify, gaps
 
@@ -333,3 +334,41 @@ def test_each_target_is_fitted_as_if_it_were_alone():
         alone = Ridge(alpha=alpha).fit(X, Y[:, k])
         close([together.intercept_[k], *together.coef_[k]], [alone.intercept_, *alone.coef_])
         close(together.effective_dof_[k], alone.effective_dof_)
+
+
+def test_passes_give_the_same_bits_for_any_number_of_threads():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(200_000, 4)), rng.normal(size=200_000)
+    found = []
+    for count in (1, 2, 3):
+        with surefit.config(n_threads=count):
+            found.append(Ridge(solver="lsqr").fit(X, y))
+    assert len({model.coef_.tobytes() for model in found}) == 1
+    assert len({model.n_iter_ for model in found}) == 1
+
+
+def test_a_callback_sees_the_fit_of_each_pass_and_can_end_it():
+    X, y = table()
+    seen = []
+
+    class Watch:
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, *, X, y, metadata):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            if context.task_name != "iteration":
+                return False
+            error = np.sum((y - fitted_estimator.predict(X)) ** 2)
+            seen.append(error + fitted_estimator.coef_ @ fitted_estimator.coef_)
+            return len(seen) == 3
+
+    with pytest.warns(surefit.core.errors.CertificateWarning, match="a callback asked it to"):
+        model = Ridge(solver="lsqr").set_callbacks(Watch()).fit(X, y)
+    assert model.n_iter_ == len(seen) == 3
+    assert (np.diff(seen) < 0).all()  # conjugate gradients lower the objective at each step

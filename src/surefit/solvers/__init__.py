@@ -1,5 +1,6 @@
 """Solvers: from statistics and objectives to parameters, with the numbers that prove them.
 
 Nothing here reads data: a solver is handed sums, or an objective that reads for it. ``least_squares``
-finishes Gram matrices and triangular factors; ``nonnegative`` does so under sign constraints.
+finishes Gram matrices and triangular factors; ``ridge`` does so with a penalty, for all its
+strengths at once; ``nonnegative`` under sign constraints.
 """
