@@ -22,6 +22,8 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns))
     signal = X @ rng.normal(size=columns) + 0.3 * rng.normal(size=rows)
+    if cls.accepts.cells:
+        X = np.round(2 * X)  # cells are levels, so there must not be as many as rows
     if cls.accepts.target == "none":
         return X, None
     if cls.accepts.target == "class":
