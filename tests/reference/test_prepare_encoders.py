@@ -237,6 +237,18 @@ def test_frames_and_sources_give_the_same_codes(encoder):
         same(one, two)
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64, np.float32, bool])
+def test_numbers_of_one_type_are_found_among_those_of_another(kind):
+    """Levels below and above what the new type can hold are no trouble."""
+    levels = np.array([[-5], [0], [1], [300], [2**40]])
+    model = surefit.OneHotEncoder(handle_unknown="ignore").fit(levels)
+    new = np.array([[0], [1], [7]]).astype(kind)
+    expected = [[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0] if kind is bool else [0] * 5]
+    assert model.transform(new).toarray().tolist() == expected
+    narrow = surefit.OneHotEncoder(handle_unknown="ignore").fit(levels[:4])
+    assert narrow.transform(new).toarray().tolist() == [row[:4] for row in expected]
+
+
 def test_mixed_cells_are_refused():
     with pytest.raises(TypeError, match="one column mixes int, str"):
         surefit.OneHotEncoder().fit(np.array([["a"], [1]], dtype=object))

@@ -177,11 +177,10 @@ def _mixed(values: NDArray[Any]) -> str:
 def _looked_up(values: NDArray[Any], levels: NDArray[Any], low: int, span: int) -> Codes:
     table = np.full(span + 2, -1, dtype=np.int32)  # the last entry is for what lies outside
     table[levels.astype(np.intp) - low] = np.arange(len(levels), dtype=np.int32)
-    if len(values) and low <= int(values.min()) and int(values.max()) <= low + span:
-        codes: Codes = table[(values - values.dtype.type(low)).astype(np.intp, copy=False)]
-        return codes
-    inside = (values >= low) & (values <= low + span)
-    return table[np.where(inside, values.astype(np.intp) - low, span + 1)]
+    steps = values.astype(np.intp) - low
+    if len(values) == 0 or int(values.min()) < low or int(values.max()) > low + span:
+        steps[(values < low) | (values > low + span)] = span + 1
+    return table[steps]
 
 
 def _searched(values: NDArray[Any], levels: NDArray[Any]) -> Codes:

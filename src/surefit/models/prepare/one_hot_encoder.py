@@ -265,11 +265,12 @@ def _indicators(places: NDArray[np.int32], width: int, dtype: Any) -> Any:
     """A CSR matrix with a one at each place that is not negative."""
     rows, columns = places.shape
     there = places >= 0
+    index = np.int32 if places.size < 2**31 else np.int64
     if there.all():
-        ends = np.arange(0, rows * columns + 1, max(columns, 1), dtype=np.int32)
-        ends = ends if columns else np.zeros(rows + 1, dtype=np.int32)
+        ends = np.arange(rows + 1, dtype=index) * index(columns)
         indices = places.ravel()
     else:
-        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int32)
+        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(index)
         indices = places[there]
+    indices = indices.astype(index, copy=False)
     return sparse.csr_array((np.ones(len(indices), dtype=dtype), indices, ends), shape=(rows, width))
