@@ -3,6 +3,6 @@
 ``base.py`` predicts for all of them, ``classification.py`` for those that score classes. Least squares are
 finished from one statistic by ``solvers/least_squares.py``; ``inference.py`` adds standard errors, tests and
 intervals where theory holds. Ridge: ``ridge_fit.py`` chooses between sums, few rows (``dense_rows.py``) and
-passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py`` predict
-rows without themselves, and ``ridge_scores.py`` compares penalties by that.
+passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py``
+predict rows without themselves, and ``ridge_scores.py`` compares penalties by that.
 """
