@@ -189,8 +189,8 @@ def test_each_column_by_its_kind(purpose):
     if purpose == "tree":
         codes = frame["colour"].map({"blue": 0, "green": 1, "red": 2}).fillna(-1)
         np.testing.assert_array_equal(out["colour"], codes)
-        for part in ("year", "month", "weekday"):
-            np.testing.assert_array_equal(out[f"sold_{part}"], getattr(frame["sold"].dt, part))
+        for part, expected in (("year", "year"), ("month", "month"), ("weekday", "day_of_week")):
+            np.testing.assert_array_equal(out[f"sold_{part}"], getattr(frame["sold"].dt, expected))
     else:
         np.testing.assert_allclose(out["colour_blue"], height * (frame["colour"] == "blue"))
         np.testing.assert_allclose(out["colour_missing"], height * frame["colour"].isna())
