@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --disable-pip-version-check --quiet
+PIP := $(BIN)/pip --disable-pip-version-check -qq
 TASK ?=
 NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
