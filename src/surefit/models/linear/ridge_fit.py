@@ -269,7 +269,7 @@ def by_passes(
     weight, strength, centred = float(targets.weight.max()), problem.strength, problem.fit_intercept
     mean_x, mean_y = (part.mean if centred else np.zeros_like(part.mean) for part in (columns, targets))
     scales = Scales.of(weight, (columns.mean, columns.scatter), (targets.mean, targets.scatter), centred)
-    rows = Passes(source, engine, mean_x, np.sqrt(scales.columns / weight))
+    rows = Passes(source, engine, mean_x)
     evidence = {"column_moments": columns.moments, "target_moments": targets.moments, "rows": targets.rows}
 
     def fitted(coef: Matrix, left: Matrix, sums: Vector, iterations: int) -> Fitted:
