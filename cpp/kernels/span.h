@@ -18,7 +18,9 @@ struct Dense {
   Index cols = 0;
   Order order = Order::C;
 
-  const T& operator()(Index i, Index j) const { return data[order == Order::C ? i * cols + j : j * rows + i]; }
+  const T& operator()(Index i, Index j) const {
+    return data[order == Order::C ? i * cols + j : j * rows + i];
+  }
 };
 
 // A read-only compressed-sparse-row matrix; I is int32 or int64, as scipy chooses. Column indices need not be

@@ -1,4 +1,5 @@
-// A test program is a list of TEST(name) { ... } blocks; main() is here. CHECK counts and goes on; a failure names its line.
+// A test program is a list of TEST(name) { ... } blocks; main() is here. CHECK counts and goes on; a failure
+// names its line.
 #pragma once
 
 #include <cmath>
@@ -62,9 +63,9 @@ class Random {
 
 }  // namespace surefit::test
 
-#define TEST(name)                                               \
-  static void name();                                            \
-  static const surefit::test::Add add_##name(#name, &name);      \
+#define TEST(name)                                          \
+  static void name();                                       \
+  static const surefit::test::Add add_##name(#name, &name); \
   static void name()
 #define CHECK(condition) surefit::test::check(static_cast<bool>(condition), #condition, __FILE__, __LINE__)
 #define CHECK_NEAR(a, b, tolerance) \
