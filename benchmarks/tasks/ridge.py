@@ -1,8 +1,8 @@
 """Ridge, alpha = 1, with an intercept: tall and narrow, and wide enough for the Gram matrix to cost.
 
 The reference is a fit by normal equations, refined with residuals in extended precision. Errors of up to
-two millionths count as equal, which lets in LSQR at scikit-learn's own tolerance; it stands here once more at the
-tolerance that gives it as many digits as a direct solution.
+two millionths count as equal, which lets in LSQR at scikit-learn's own tolerance; it stands here once more at
+the tolerance that gives it nearly as many digits as a direct solution.
 """
 # mypy: disable-error-code="import-not-found, import-untyped"
 
