@@ -37,9 +37,10 @@ format: $(VENV)/.test    ## rewrite the sources in the agreed format
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(filter %.h %.cpp,$(NATIVE))
 
-cpp-test: $(VENV)/.build    ## C++ tests, the fast subset, under address and undefined-behaviour sanitizers
-	@echo "== C++ tests (address, undefined)"
+cpp-test: $(VENV)/.build    ## C++ tests, the fast subset, under each sanitizer
+	@echo "== C++ tests under sanitizers"
 	@$(BIN)/python tools/cpp_tests.py address,undefined --fast
+	@$(BIN)/python tools/cpp_tests.py thread --fast
 
 sanitize: $(VENV)/.build    ## all C++ tests under each sanitizer
 	@$(BIN)/python tools/cpp_tests.py address,undefined
