@@ -45,6 +45,11 @@ CASES = {
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
     "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),
     "normal_scores.best_normal": ("normal_scores", "best_normal", (X, X[:3], X[3:6] ** 2, X[0, :3])),
+    "round_trip.round_trip": (
+        "round_trip",
+        "round_trip",
+        (X, X[:12, :2].copy(), X[:, :2] + 1.0, np.arange(20_000) % 3.0, X[0]),
+    ),
     "topk.row_argmin": ("topk", "row_argmin", (X,)),
     "topk.top_k": ("topk", "top_k", (X, 5)),
     "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
