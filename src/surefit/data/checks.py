@@ -98,7 +98,8 @@ def other_kinds(who: str, columns: list[Column], rows: int) -> str:
     names = listed([f"{column.name!r} ({column.kind})" for column in columns])
     return (
         f"{who} works on numbers, but {len(columns)} of the columns are not: {names}, "
-        f"{rows * len(columns)} cells in this batch. Leave them out with columns=, or turn them into numbers "
+        f"{rows * len(columns)} cells in this batch. "
+        "Leave them out with surefit.read(..., columns=[...]), or turn them into numbers "
         "first with OneHotEncoder or TablePreparer."
     )
 

@@ -170,12 +170,13 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if self.positive:  # at a bound, the gradient may point outwards
             left = np.where(solution.coef > 0, left, np.maximum(left, 0.0))
         certificate = orthogonality(left, solution.coef, np.diagonal(gram), target, _parts(solution))
+        unknown = np.full_like(moments.mean_x, np.nan)  # the sums do not know the range
         evidence = {
             "null_space": solution.null,
             "condition": solution.condition,
             "correlation": moments.correlation(),
             "column_moments": ColumnMoments(
-                moments.weight, moments.mean_x, np.diagonal(moments.gram), moments.mean_x, moments.mean_x
+                moments.weight, moments.mean_x, np.diagonal(moments.gram), unknown, unknown
             ),
             "rows": moments.rows,
         }

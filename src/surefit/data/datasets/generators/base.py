@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -29,12 +30,12 @@ class Generated(Registered, kind="generator", folder="surefit.data.datasets.gene
     X: Any
     draw: ClassVar[Callable[..., Any]]  # each has parameters of its own, all with defaults
 
+    @abstractmethod
     def surprise(self) -> dict[str, float]:
         """Return, a claim each, how far the data lie from the truth: in standard errors where chance has a
         part, in units of the rounding allowed where it has none. More than 5 means that the two do not
         belong together.
         """
-        raise NotImplementedError
 
 
 def checked(draw: Callable[P, R]) -> Callable[P, R]:
