@@ -45,12 +45,12 @@ def dual(theta, alpha, X, y, s, positive=False):
     return s @ (2 * y * theta - theta**2) - pull @ pull / alpha
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
     st.integers(1, 8),
-    st.floats(1e-6, 1e6),
+    st.floats(1e-3, 1e6),
     st.floats(0.0, 100.0),
     st.booleans(),
     st.booleans(),
