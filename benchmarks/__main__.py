@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.limits import Limits, measure_limits
-from benchmarks.report import CaseReport, machine, markdown, write_json
+from benchmarks.report import CaseReport, case_table, heading, machine, summary, write_json
 from benchmarks.runner import Effort, race
 from benchmarks.task import TASKS, find_tasks, load_task
 from benchmarks.verdict import judge
@@ -17,16 +17,21 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def run(path: Path, effort: Effort, limits: Limits, quick: bool, out: Path) -> bool:
-    """Run one task, print its report and write its JSON; return whether all of ours came through."""
+    """Run one task, print each case as it ends, then all of them in one table, and write the JSON.
+
+    Return whether all of ours came through.
+    """
     task = load_task(path)
     where = machine()
+    print(heading(task, where, limits), flush=True)
     cases = []
     for case in [task.quick] if quick else task.cases:
         raced = race(path, task, case, effort, lambda step: print(f"{path.stem}: {step}", file=sys.stderr))
         limit = limits.seconds(case)
         cases.append(CaseReport(raced, judge(raced.measurements, task.quality, limit), limit))
-    print(markdown(task, where, limits, cases))
-    write_json(out / f"{path.stem}.json", task, where, limits, cases)
+        print(case_table(cases[-1], task.quality), flush=True)
+        write_json(out / f"{path.stem}.json", task, where, limits, cases)
+    print(summary(cases), flush=True)
     return all(row.seconds is not None for case in cases for row in case.rows if row.ours)
 
 

@@ -41,8 +41,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def markdown(task: Task, where: dict[str, Any], limits: Limits, cases: Sequence[CaseReport]) -> str:
-    """Return the report of a task: the machine and its limits, then a table for each case."""
+def heading(task: Task, where: dict[str, Any], limits: Limits) -> str:
+    """Return what stands above the tables of a task: the machine and its limits."""
     lines = [
         f"## {task.title}",
         "",
@@ -52,12 +52,11 @@ def markdown(task: Task, where: dict[str, Any], limits: Limits, cases: Sequence[
         lines.append(
             f"**The machine was busy at the start (load {where['load']}): trust no small difference.**"
         )
-    for case in cases:
-        lines += ["", *_case(case, task.quality)]
     return "\n".join(lines) + "\n"
 
 
-def _case(case: CaseReport, quality: Quality) -> list[str]:
+def case_table(case: CaseReport, quality: Quality) -> str:
+    """Return the table of one case, a row a contender, and its result in a sentence."""
     limit = "" if case.limit is None else f" (limit {seconds(case.limit)})"
     columns = ["contender", "median", "quartiles", "first call", "import", "extra memory", quality.name]
     columns += ["× best peer", "× limit"]
@@ -71,7 +70,31 @@ def _case(case: CaseReport, quality: Quality) -> list[str]:
         lines += ["ᶜ too slow for a warm call: the first call stands for it.", ""]
     lines += [f"Not here: {row.contender} ({row.missing})." for row in case.rows if row.missing is not None]
     lines += _headline(case.rows)
-    return lines
+    return "\n".join(lines) + "\n"
+
+
+def summary(cases: Sequence[CaseReport]) -> str:
+    """Return the final table of a task: each of ours on each case beside the best peer."""
+    columns = ["case", "ours", "median", "best peer", "median", "× best peer", "× limit"]
+    lines = ["### All cases", "", _line(columns), _line(["---"] * len(columns))]
+    for case in cases:
+        peer = next((row for row in case.rows if row.best_peer), None)
+        theirs = ["–", "–"] if peer is None else [peer.contender, seconds(peer.seconds)]
+        lines += [
+            _line(
+                [
+                    case.race.case.name,
+                    row.contender,
+                    "failed" if row.seconds is None else seconds(row.seconds),
+                    *theirs,
+                    ratio(row.of_best_peer),
+                    ratio(row.of_limit),
+                ]
+            )
+            for row in case.rows
+            if row.ours
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _cells(row: Row) -> list[str]:

@@ -130,7 +130,8 @@ def test_the_table_is_complete(toy: SimpleNamespace) -> None:
     assert lines[0] == "## Toy sum"
     assert "Gflop/s" in lines[2]
     assert "GB/s with 1 thread" in lines[2]
-    table = [line for line in lines if line.startswith("|")]
+    end = lines.index("### All cases")
+    table = [line for line in lines[:end] if line.startswith("|")]
     assert len(table) == 2 + 7
     assert {line.count("|") for line in table} == {10}
     assert any(line.startswith("| **ours** |") for line in table)
@@ -138,6 +139,41 @@ def test_the_table_is_complete(toy: SimpleNamespace) -> None:
     assert any(
         line.startswith("ours takes ") and line.endswith(f"the best peer, {toy.peer}.") for line in lines
     )
+
+
+def test_the_final_table_holds_each_of_ours_beside_the_best_peer(toy: SimpleNamespace) -> None:
+    lines = toy.table.splitlines()
+    table = [line for line in lines[lines.index("### All cases") :] if line.startswith("|")]
+    assert len(table) == 2 + 1
+    cells = [cell.strip() for cell in table[-1].strip("|").split("|")]
+    assert cells[:2] == ["a million ones", "ours"]
+    assert cells[3] == toy.peer
+    assert float(cells[5]) == pytest.approx(toy.rows["ours"]["of_best_peer"], rel=0.01)
+
+
+def test_a_case_is_printed_and_written_as_soon_as_it_ends(
+    benchmarks: Any, tmp_path: Path, capfd: Any
+) -> None:
+    """When the second case begins, the first is on the screen and in the file."""
+    seen: list[tuple[bool, int]] = []
+    main = benchmarks("__main__")
+    report, task = benchmarks("report"), benchmarks("task")
+    quality = task.Quality("score", lambda data, result: 0.0, "higher")
+    toy = task.Task("Toy", [task.Case("first", dict), task.Case("second", dict)], None, [], quality)
+
+    def race(path: Any, task: Any, case: Any, effort: Any, say: Any) -> Any:
+        file = tmp_path / "toy.json"
+        written = len(json.loads(file.read_text())["cases"]) if file.exists() else 0
+        seen.append(("### first" in capfd.readouterr().out, written))
+        return benchmarks("runner").Race(case, [], [])
+
+    limits = benchmarks("limits").Limits(1, 1e9, 1e9, 1e9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(main, "load_task", lambda path: toy)
+        patch.setattr(main, "race", race)
+        assert main.run(Path("toy.py"), None, limits, False, tmp_path)
+    assert seen == [(False, 0), (True, 1)]
+    assert report.summary([]) in capfd.readouterr().out
 
 
 def test_ours_failing_is_a_failure(tmp_path: Path) -> None:
