@@ -11,6 +11,7 @@ import pytest
 import surefit
 from surefit.core.registry import members
 from surefit.models.base import Estimator
+from surefit.models.updating import OneStatistic
 
 CLASSES: dict[str, type[Estimator]] = dict(members("estimator"))  # type: ignore[arg-type]
 
@@ -29,6 +30,16 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
     if cls.accepts.target == "class":
         return X, np.array(["high", "low", "middle"])[np.digitize(signal, [-1.0, 1.0])]
     return X, signal
+
+
+# What makes a class keep a statistic that rows can be added to, where its defaults do not.
+KEEPING: dict[str, dict[str, Any]] = {"RidgeCV": {"cv": 3, "folds": "content"}}
+
+
+def keeping(cls: type[Estimator]) -> Any:
+    """An instance that takes more rows later and gives rows back; None if the class has none."""
+    model = cls(**KEEPING.get(cls.__name__, {}))
+    return model if isinstance(model, OneStatistic) else None
 
 
 def weighted(cls: type[Estimator], X: Any, y: Any, weight: Any) -> tuple[Any, ...]:

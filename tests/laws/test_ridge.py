@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,14 +37,20 @@ def plain(alpha, X, y):
     return Ridge(alpha=alpha, fit_intercept=False).fit(X, y)
 
 
+def exact(values):
+    """The same numbers as fractions, so that what follows rounds nothing."""
+    return np.vectorize(Fraction, otypes=[object])(values)
+
+
 def primal(w, b, alpha, X, y, s):
-    return s @ (y - X @ w - b) ** 2 + alpha * w @ w
+    r = y - X @ w - b
+    return s @ (r * r) + alpha * (w @ w)
 
 
 def dual(theta, alpha, X, y, s, positive=False):
     pull = X.T @ (s * theta)
-    pull = np.maximum(pull, 0.0) if positive else pull
-    return s @ (2 * y * theta - theta**2) - pull @ pull / alpha
+    pull = np.maximum(pull, 0) if positive else pull
+    return s @ (2 * y * theta - theta * theta) - (pull @ pull) / alpha
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -50,12 +58,13 @@ def dual(theta, alpha, X, y, s, positive=False):
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
     st.integers(1, 8),
-    st.floats(1e-3, 1e6),
+    st.floats(-8, 6).map(lambda power: 10.0**power),
     st.floats(0.0, 100.0),
     st.booleans(),
     st.booleans(),
 )
 def test_the_gap_is_that_of_primal_and_dual_and_never_negative(seed, n, p, alpha, size, intercept, positive):
+    """Primal and dual are computed in fractions: doubles would divide their own rounding by alpha."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, p)), rng.normal(size=n) + 1.0
     s = rng.uniform(0, 2, n) * (rng.uniform(size=n) > 0.2) + (np.arange(n) == 0)
@@ -65,20 +74,28 @@ def test_the_gap_is_that_of_primal_and_dual_and_never_negative(seed, n, p, alpha
     mean_x, mean_y = (s @ X / total, s @ y / total) if intercept else (np.zeros(p), 0.0)
     A, t = X - mean_x, y - mean_y
     r = y - X @ w - b
-    theta = r - s @ r / total if intercept else r
-    scatter = (np.array([s @ A**2])[0], np.array([s @ t**2]))
+    scatter = (s @ A**2, np.array([s @ t**2]))
     scales = Scales.of(total, (np.zeros(p), scatter[0]), (np.array([mean_y]), scatter[1]), True)
     left = (A.T @ (s * r) - alpha * w)[:, None]
     sums = np.array([s @ r]) if intercept else np.zeros(1)
     found = gaps(left, sums, w[:, None], np.array([alpha]), scales, positive)[0]
-    top = primal(w, b, alpha, X, y, s)
-    wanted = top - dual(theta, alpha, X, y, s, positive)
     base = scales.targets[0] + scales.noise[0]
     assert found >= 0
-    np.testing.assert_allclose(found * base, wanted, rtol=1e-9, atol=1e-11 * (top + abs(top - wanted)))
+
+    problem = (Fraction(alpha), exact(X), exact(y), exact(s))
+    top = primal(exact(w), Fraction(b), *problem)
+    residuals = problem[2] - problem[1] @ exact(w) - Fraction(b)
+    theta = residuals - (problem[3] @ residuals) / sum(problem[3]) if intercept else residuals
+    wanted = top - dual(theta, *problem, positive)
+    assert wanted >= 0
     best = Ridge(alpha=alpha, fit_intercept=intercept, positive=positive).fit(X, y, s)
-    least = primal(best.coef_, best.intercept_, alpha, X, y, s)
-    assert top - least <= wanted + 1e-11 * (top + abs(top - wanted))
+    least = primal(exact(best.coef_), Fraction(float(best.intercept_)), *problem)
+    assert top - least <= wanted  # exactly: no coefficients whatever are better by more than the gap
+    # What is left of the residuals is a sum over n rows, off by at most some n roundings of their lengths;
+    # its square over alpha is what the gap can be off by.
+    rounding = 32 * n * np.finfo(float).eps * np.sqrt(s @ A**2 + np.finfo(float).tiny) * np.sqrt(s @ r**2)
+    slack = (2 * np.abs(left[:, 0]) * rounding + rounding**2).sum() / alpha + 1e-12 * float(top)
+    assert abs(found * base - float(wanted)) <= slack + 1e-12 * float(wanted)
 
 
 def test_a_penalty_that_rounding_would_fill_is_certified_as_least_squares_are():

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from copy import deepcopy
+from types import MethodType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +28,12 @@ from surefit.stats.base import Statistic
 
 
 class OneStatistic(Estimator, abstract=True):
-    """A fit in one pass: ``_learn`` accumulates ``_of()`` and hands the sum to ``_finish``."""
+    """A fit in one pass: ``_learn`` accumulates ``_of()`` and hands the sum to ``_finish``.
 
+    shaping: the parameters that the statistic itself depends on; rows gathered under others do not add up.
+    """
+
+    shaping: ClassVar[tuple[str, ...]] = ()
     statistic_: Statistic
 
     @abstractmethod
@@ -90,7 +96,25 @@ class OneStatistic(Estimator, abstract=True):
                 f"this {type(self).__name__} kept no statistic that rows could be added to or taken from: "
                 f"{self._why_nothing_kept()}. Fit again on all rows, or start with partial_fit."
             )
+        self._hold_shape("the rows so far", self.__dict__.get("_shape", self._asked_shape()))
         return self.statistic_
+
+    def _adopt(self, learned: Learned, schema: Schema) -> None:
+        super()._adopt(learned, schema)
+        if self.shaping:
+            self._shape = deepcopy(self._asked_shape())
+
+    def _asked_shape(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.shaping}
+
+    def _hold_shape(self, rows: str, shape: dict[str, Any]) -> None:
+        """Refuse to add up ``rows`` that were gathered under other parameters than those of now."""
+        for name, value in self._asked_shape().items():
+            if shape[name] != value:
+                raise RefusalError(
+                    f"{rows} were gathered with {name}={shape[name]!r}, which their statistic depends on, "
+                    f"so they do not add up with rows under {name}={value!r}: fit all rows with one {name}."
+                )
 
     def _why_nothing_kept(self) -> str:
         """The reason, in words, why a fit of this class may keep no statistic."""
@@ -131,10 +155,36 @@ class OneStatistic(Estimator, abstract=True):
             )
 
         def step() -> None:
-            self.statistic_ = self._kept() + other._kept()
+            mine_so_far = self._kept()
+            self._hold_shape("the rows of the other model", other._asked_shape())
+            self.statistic_ = mine_so_far + other._kept()
             self._adopt(self._finish(self.statistic_, mine), mine)
 
         return self._atomically(step)
+
+
+class UnavailableError(RefusalError, AttributeError):
+    """A method that this estimator does not have as it is set; the message gives the reason."""
+
+
+class Withheld:
+    """A method that is there only where ``reason(estimator)`` is None; else asking for it gives the reason.
+
+    ``hasattr`` answers False then, so that whoever asks first is told the truth. Without a method there is
+    none, whatever the estimator.
+    """
+
+    def __init__(self, reason: Callable[[Any], str | None], method: Callable[..., Any] | None = None) -> None:
+        self._reason = reason
+        self._method = method
+
+    def __get__(self, estimator: Any, cls: type | None = None) -> Any:
+        if estimator is None and self._method is not None:
+            return self._method
+        reason = self._reason(estimator)
+        if reason is not None or self._method is None:
+            raise UnavailableError(reason)
+        return MethodType(self._method, estimator)
 
 
 def _equal_classes(one: Schema, two: Schema) -> bool:

@@ -9,5 +9,8 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
   and the weight of each; ``class_moments``: the moments of each column within each class;
 - ``dropped_columns``: names of columns that are left out, each with the reason;
 - ``cells``: the weight of all rows, and that of each column's missing cells;
+- ``condition``: the condition number of the columns, scaled to one length; ``penalty``: the least alpha of a
+  ridge; ``null_space``: directions in which the columns cancel; ``correlation`` of the columns;
+- ``leverage`` of the rows;
 - ``trace`` and ``certificate`` of the fit.
 """

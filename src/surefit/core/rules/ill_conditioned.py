@@ -26,8 +26,8 @@ class IllConditioned(Rule):
             severity="warning",
             message=f"Some columns nearly follow from others: the condition number is {condition:.2g}, "
             f"so about {lost:.0f} of 16 digits are lost on the way from the data to the coefficients.",
-            remedy="Drop or combine columns that say the same, or use Ridge; predictions suffer less than "
-            "coefficients.",
+            remedy=f"Drop or combine columns that say the same, or {_steadier(evidence.get('penalty'))}; "
+            "predictions suffer less than coefficients.",
             evidence={"condition": condition, "digits lost": lost},
         )
 
@@ -40,3 +40,8 @@ class IllConditioned(Rule):
     def sound(cls) -> Evidence:
         """A hundred thousand."""
         return {"condition": 1e5}
+
+
+def _steadier(penalty: float | None) -> str:
+    """What would lower the condition number, for a fit with this penalty or without any."""
+    return "use Ridge" if penalty is None else f"raise alpha, which is {penalty:g}"

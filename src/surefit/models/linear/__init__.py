@@ -4,5 +4,6 @@
 finished from one statistic by ``solvers/least_squares.py``; ``inference.py`` adds standard errors, tests and
 intervals where theory holds. Ridge: ``ridge_fit.py`` chooses between sums, few rows (``dense_rows.py``) and
 passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py``
-predict rows without themselves, and ``ridge_scores.py`` compares penalties by that.
+predict rows without themselves, and ``ridge_scores.py`` compares penalties by that; ``content_folds.py`` does
+it from sums alone, which lets rows come and go.
 """

@@ -104,9 +104,14 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"LinearRegression keeps no statistic of {schema.width} columns, as it holds their square; "
-                f"partial_fit and merge work up to {LARGEST_GRAM} columns. Fit all rows at once."
+                f"partial_fit, merge and forget work up to {LARGEST_GRAM} columns. Fit all rows at once."
             )
         return Moments.of
+
+    def _why_nothing_kept(self) -> str:
+        if self.n_features_in_ > LARGEST_GRAM:
+            return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
+        return "it saw fewer rows than columns, and was solved by the rows themselves"
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         schema = self._schema = source.schema

@@ -84,10 +84,15 @@ class RidgeBase(OneStatistic, abstract=True):
         return Moments.of
 
     def _why_nothing_kept(self) -> str:
-        return (
-            f"that takes at least as many rows as columns, at most {LARGEST_GRAM} columns, "
-            "and a solver that looks at their squares, as solver='cholesky' does"
-        )
+        if self.n_features_in_ > LARGEST_GRAM:
+            return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
+        if self.solver_ == "conjugate gradients":
+            chosen = "solver='auto' chose" if self.solver == "auto" else f"solver={self.solver!r} runs"
+            return (
+                f"{chosen} conjugate gradients, which never form the square of the columns; "
+                "solver='cholesky' does, and keeps it"
+            )
+        return "it saw fewer rows than columns, and was solved by the rows themselves"
 
     def _iteration_limit(self) -> int:
         iterative = self.solver in ridge_fit.ITERATIVE or (self.solver == "auto" and not self.positive)

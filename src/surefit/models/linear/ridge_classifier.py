@@ -54,6 +54,7 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
 
     accepts = Accepts(target="class")
     learns = RidgeClassifierParameters
+    shaping = ("class_weight",)
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,11 +15,13 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.parameters import Has, Interval, Positive
 from surefit.core.trace import Trace
+from surefit.data.batch import Batch
 from surefit.data.door import Accepts
+from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
-from surefit.models.linear import leave_one_out, ridge_fit, ridge_folds
+from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge_folds
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.leave_one_out import LeftOut
@@ -28,11 +31,14 @@ from surefit.models.linear.ridge_classifier import ClassWeight, class_evidence, 
 from surefit.models.linear.ridge_fit import Fitted, Problem
 from surefit.models.linear.ridge_scores import Scores, scores_of
 from surefit.models.linear.rows import gathered
+from surefit.models.updating import OneStatistic, Withheld
+from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
 Alphas = np.ndarray | list | tuple | Positive
 Folds = Annotated[int, Interval(2, None)] | Annotated[object, Has("split", "__iter__")] | None
 Scoring = str | Callable[..., Any] | None
+Solve = Callable[[Problem, Callable[[Fitted], Any]], Fitted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,31 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
             scores, results = self._leaving_one_out(source, engine, moments, alphas, judge)
         else:
             scores, results = self._by_folds(source, engine, alphas, judge), None
-        best = np.argmax(scores, axis=0)  # the first of equals
-        strength = np.array(np.broadcast_to(alphas[best], schema.targets))
-        problem = Problem(strength, self.fit_intercept)
+        solve: Solve = partial(ridge_fit.fit, source, engine, trace)
+        if moments is not None:
+            solve = self._solver(moments, source, engine)
+        return self._with_best(alphas, scores, schema, solve, results, classes)
+
+    @staticmethod
+    def _solver(moments: Moments, source: Source | None = None, engine: Engine | None = None) -> Solve:
+        """Solve from moments; with the data at hand, these take over where moments do not do."""
+        if source is None or engine is None:
+            return lambda problem, told: ridge_fit.by_moments(moments, problem)
+        return lambda problem, told: ridge_fit.from_sums(source, engine, moments, problem)
+
+    def _with_best(
+        self,
+        alphas: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        schema: Schema,
+        solve: Solve,
+        results: NDArray[np.float64] | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> Learned:
+        """Fit with the penalty that scores best; the first of equals."""
+        flat = schema.target_is_flat and schema.classes is None
+        best = np.argmax(scores, axis=0)
+        problem = Problem(np.array(np.broadcast_to(alphas[best], schema.targets)), self.fit_intercept)
         each = np.ndim(best) > 0 and len(best) > 1
         chosen: Any = alphas[best] if each else float(alphas[np.ravel(best)[0]])
         score: Any = (
@@ -88,9 +116,7 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
             parameters = RidgeCVParameters(coef, intercept, chosen, score, dof, results)
             return self._told(Learned(parameters, found.certificate, found.evidence), classes)
 
-        if moments is None:
-            return learned(ridge_fit.fit(source, engine, trace, problem, learned))
-        return learned(ridge_fit.from_sums(source, engine, moments, problem))
+        return learned(solve(problem, learned))
 
     def _told(self, learned: Learned, classes: NDArray[Any] | None) -> Learned:
         """What is learnt of numbers, as what this class learns."""
@@ -164,16 +190,30 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
         return certify_ridge(self, source, engine, Problem(strength, self.fit_intercept))
 
 
-class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase):
+def _why_rows_stay(model: RidgeCV) -> str | None:
+    """Why rows can neither be added nor taken away, as the model is set; None if they can."""
+    if model.folds == "content" and model.cv is not None:
+        return None
+    if model.cv is None:
+        how = "cv=None leaves out one row at a time, which takes the rows themselves"
+    else:
+        how = f"cv={model.cv!r} cuts folds by the numbers of the rows, which change when others come or go"
+    return f"RidgeCV: {how}: set cv=5, say, and folds='content', or go on with Ridge at alpha_."
+
+
+class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
     r"""Ridge with the penalty that predicts best for rows left out; all penalties from one decomposition.
 
     alphas: the penalties to choose from. cv: None leaves out one row at a time, in closed form, :math:`(y_i -
     \hat y_i) / (1 - H_{ii})`, a weighted row left out whole; else as in scikit-learn, the moments of the
     training rows being those of all rows minus the fold's. scoring: None is the mean of weighted squared
     errors, negated (R2 with folds). store_cv_results: keep ``cv_results_``. alpha_per_target: choose for each
-    target. gcv_mode: without effect.
+    target. gcv_mode: without effect. folds: "order" cuts ``cv`` folds by the numbers of the rows, as
+    scikit-learn does; "content" by what is in them, equal rows together, so that weight 2 is the row twice.
 
-    The certificate is that of :class:`~surefit.Ridge` at the penalty chosen.
+    With ``folds="content"``, R2 or squared errors come from one set of moments a fold, and ``partial_fit``,
+    ``merge`` and ``forget`` are exact; else they are missing, and asking for them says why. The certificate
+    is that of :class:`~surefit.Ridge` at the penalty chosen.
 
     >>> import numpy as np
     >>> from surefit import RidgeCV
@@ -185,6 +225,11 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase):
 
     accepts = Accepts(target="number", several_targets=True)
     learns = RidgeCVParameters
+    shaping = ("cv", "folds")
+
+    partial_fit = Withheld(_why_rows_stay, OneStatistic.partial_fit)
+    merge = Withheld(_why_rows_stay, OneStatistic.merge)
+    forget = Withheld(_why_rows_stay, OneStatistic.forget)
 
     def __init__(
         self,
@@ -196,6 +241,7 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase):
         gcv_mode: Literal["auto", "svd", "eigen"] | None = None,
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
+        folds: Literal["order", "content"] = "order",
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -204,9 +250,42 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase):
         self.gcv_mode = gcv_mode
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
+        self.folds = folds
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        return self._chosen(source, engine, trace)
+        self._schema = source.schema
+        self.__dict__.pop("statistic_", None)
+        if self.folds == "order":
+            return self._chosen(source, engine, trace)
+        self.statistic_ = parts = engine.accumulate(self._of(source.schema), source)
+        solve = self._solver(content_folds.whole(parts), source, engine)
+        return self._with_best(*self._scored(parts), source.schema, solve)
+
+    def _of(self, schema: Schema) -> Callable[[Batch], Joint]:
+        if not isinstance(self.cv, int | np.integer):
+            raise ParameterError(f"RidgeCV: folds='content' needs a number of folds, not cv={self.cv!r}.")
+        if callable(self.scoring) or self.scoring not in content_folds.SCORES:
+            names = [name for name in content_folds.SCORES if name]
+            raise ParameterError(
+                f"RidgeCV: folds='content' keeps sums, which do not tell scoring={self.scoring!r}: "
+                f"take one of {names}, or folds='order'."
+            )
+        if schema.width > ridge_fit.LARGEST_GRAM:
+            raise RefusalError(
+                f"RidgeCV: folds='content' would keep the square of {schema.width} columns for each fold, "
+                f"and works up to {ridge_fit.LARGEST_GRAM}: take folds='order'."
+            )
+        return partial(content_folds.moments_by_content, folds=int(self.cv))
+
+    def _scored(self, parts: Joint) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        alphas = self._candidates()
+        return alphas, content_folds.scores(parts, alphas, self.fit_intercept, self.scoring)
+
+    def _finish(self, parts: Joint, schema: Schema) -> Learned:
+        return self._with_best(*self._scored(parts), schema, self._solver(content_folds.whole(parts)))
+
+    def _why_nothing_kept(self) -> str:
+        return "it was fitted with folds='order'"
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         return self._certify_numbers(source, engine)
@@ -219,11 +298,21 @@ class RidgeClassifierCVParameters(RidgeCVParameters):
     classes: NDArray[Any]
 
 
+def _why_labels_stay(model: RidgeClassifierCV) -> str:
+    """Why rows can neither be added nor taken away, whatever the settings."""
+    return (
+        "RidgeClassifierCV scores its penalties row by row, by accuracy or by leaving the row out, which no "
+        "sum of squares tells, so rows can neither be added nor taken away: fit all rows, or go on with "
+        "RidgeClassifier at alpha_."
+    )
+
+
 class RidgeClassifierCV(LinearClassification, ClassifierMixin, RidgeCVBase):
     r"""A ridge classifier with the penalty that predicts best for rows left out.
 
     Targets of +1 and -1 are fitted as in :class:`~surefit.RidgeClassifier`, and the penalty is chosen as in
-    :class:`~surefit.RidgeCV`; with folds, by accuracy.
+    :class:`~surefit.RidgeCV`; with folds, by accuracy. Rows can neither be added nor taken away later: go on
+    with :class:`~surefit.RidgeClassifier` at ``alpha_`` for that.
 
     >>> from surefit import RidgeClassifierCV
     >>> X = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]]
@@ -234,6 +323,8 @@ class RidgeClassifierCV(LinearClassification, ClassifierMixin, RidgeCVBase):
 
     accepts = Accepts(target="class")
     learns = RidgeClassifierCVParameters
+
+    partial_fit = merge = forget = Withheld(_why_labels_stay)
 
     def __init__(
         self,

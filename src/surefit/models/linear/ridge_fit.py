@@ -195,6 +195,7 @@ def _proved(
     mean_x, mean_y = moments.mean_x, moments.mean_y
     evidence = {
         "condition": found.condition,
+        "penalty": float(problem.strength.min()),
         "correlation": moments.correlation(),
         "column_moments": _column_moments(moments.weight, mean_x, np.diagonal(moments.gram)),
         "target_moments": _column_moments(moments.weight, mean_y, np.diagonal(moments.target_scatter)),
@@ -245,6 +246,7 @@ def by_rows(source: Source, problem: Problem) -> Fitted:
     scales = Scales.of(weight, (rows.mean_x, squares), (rows.mean_y, targets), True)
     evidence = {
         "condition": found.condition,
+        "penalty": float(problem.strength.min()),
         "column_moments": _column_moments(weight, rows.mean_x, squares),
         "target_moments": _column_moments(weight, rows.mean_y, targets),
         "rows": int(np.count_nonzero(rows.weight)),

@@ -45,13 +45,13 @@ def in_memory_folds(
     width = int(batch.X.shape[1])
     for train, test in splits:
         if width > LARGEST_GRAM or len(train) < width:
-            found = _fits_of_rows(_take(batch, train), alphas, fit_intercept)
+            found = _fits_of_rows(taken(batch, train), alphas, fit_intercept)
         elif _complementary(train, test, len(batch)):
             whole = whole or Moments.of(batch)
-            found = _fits(_without(whole, batch, train, test), alphas, fit_intercept)
+            found = fits_of_moments(_without(whole, batch, train, test), alphas, fit_intercept)
         else:
-            found = _fits(Moments.of(_take(batch, train)), alphas, fit_intercept)
-        yield _tested(found, _take(batch, test))
+            found = fits_of_moments(Moments.of(taken(batch, train)), alphas, fit_intercept)
+        yield _tested(found, taken(batch, test))
 
 
 def _complementary(train: Indices, test: Indices, rows: int) -> bool:
@@ -62,9 +62,9 @@ def _complementary(train: Indices, test: Indices, rows: int) -> bool:
 def _without(whole: Moments, batch: Batch, train: Indices, test: Indices) -> Moments:
     """The moments of the training rows; added up anew where too much would cancel."""
     try:
-        return whole - Moments.of(_take(batch, test))
+        return whole - Moments.of(taken(batch, test))
     except RefusalError:
-        return Moments.of(_take(batch, train))
+        return Moments.of(taken(batch, train))
 
 
 def source_folds(
@@ -76,7 +76,7 @@ def source_folds(
     whole = parts["0"]
     for fold in range(1, folds):
         whole = whole + parts[str(fold)]
-    fits = [_fits(whole - parts[str(fold)], alphas, fit_intercept) for fold in range(folds)]
+    fits = [fits_of_moments(whole - parts[str(fold)], alphas, fit_intercept) for fold in range(folds)]
     tested: list[list[Tested]] = [[] for _ in rules]
     for answers in engine.map(partial(_predictions_of_folds, rules, fits), source):
         for fold, answer in enumerate(answers):
@@ -90,26 +90,27 @@ def source_folds(
 
 
 def _moments_of_folds(rules: list[RowRule], batch: Batch) -> Joint:
-    return Joint({str(rule.fold): Moments.of(_take(batch, _rows(rule, batch))) for rule in rules})
+    return Joint({str(rule.fold): Moments.of(taken(batch, _rows(rule, batch))) for rule in rules})
 
 
 def _predictions_of_folds(
     rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
 ) -> list[Tested]:
-    return [_tested(found, _take(batch, _rows(rule, batch))) for rule, found in zip(rules, fits, strict=True)]
+    return [_tested(found, taken(batch, _rows(rule, batch))) for rule, found in zip(rules, fits, strict=True)]
 
 
 def _rows(rule: RowRule, batch: Batch) -> Indices:
     return np.flatnonzero(rule.keeps(batch.start, len(batch)))
 
 
-def _take(batch: Batch, rows: Indices) -> Batch:
+def taken(batch: Batch, rows: Indices) -> Batch:
+    """Some rows of a batch."""
     X: Any = batch.X
     weight = None if batch.weight is None else batch.weight[rows]
     return replace(batch, X=X[rows], y=np.asarray(batch.y)[rows], weight=weight)
 
 
-def _fits(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
+def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
     """Coefficients (p, k, alphas) and intercepts (k, alphas), from one decomposition."""
     gram, cross = normal_equations(moments, fit_intercept)
     spectrum = Spectrum.of(gram)
