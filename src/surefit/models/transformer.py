@@ -16,7 +16,7 @@ from surefit.core.errors import DataError
 from surefit.data.batch import Batch
 from surefit.data.door import admit_rows, is_streamed
 from surefit.data.schema import Column
-from surefit.data.source import MappedSource, Source
+from surefit.data.source import MappedSource, Source, is_source
 from surefit.models.updating import OneStatistic
 
 _FLOATS = (np.float64, np.float32)
@@ -31,7 +31,12 @@ class _InMemory(TransformerMixin, OneStatistic, abstract=True):
 
     def transform(self, X: Any) -> Any:
         """Map rows in memory."""
-        check_is_fitted(self)
+        if "certificate_" not in self.__dict__:  # asking scikit-learn takes longer than mapping a row
+            check_is_fitted(self)
+        return self._checked_and_mapped(X)
+
+    def _checked_and_mapped(self, X: Any) -> Any:
+        """Check rows in memory, then map them."""
         return self._transform(admit_rows(self, self._accepted(), X))
 
 
@@ -85,7 +90,7 @@ class Invertible(Transformer, abstract=True):
         """Undo ``transform``: rows in memory at once, those of a source as they are read."""
         check_is_fitted(self)
         if is_streamed(X):
-            if not isinstance(X, Source):
+            if not is_source(X):
                 raise DataError(
                     "inverse_transform takes an array, a frame or a source that transform returned."
                 )

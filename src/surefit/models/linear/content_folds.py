@@ -36,7 +36,7 @@ def fold_numbers(X: Any, folds: int) -> NDArray[np.intp]:
     """The fold of each row, by its content alone; of all formats, orders and precisions that hold it.
 
     >>> X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]])
-    >>> first, second, third = fold_numbers(X, 1000)
+    >>> first, second, third = fold_numbers(X, 1000).tolist()
     >>> first == third, first == second
     (True, False)
     """
