@@ -1,4 +1,4 @@
-"""What holds for every ridge fit: its duality, its geometry, its path, and every scale it is written in."""
+"""What holds for every ridge fit: its duality, its geometry and its path."""
 
 from __future__ import annotations
 
@@ -299,33 +299,6 @@ def test_regression_on_labels_classifies():
         sick.decision_function(X),
         rtol=1e-9,
     )
-
-
-SCALES = {  # of the squares, of the penalty: the objectives of docs/conventions.md, with n rows
-    "sum, λ": (lambda n: 1.0, lambda lam, n: lam, lambda lam, n: lam),
-    "half the sum, half λ": (lambda n: 0.5, lambda lam, n: lam / 2, lambda lam, n: lam),
-    "half the sum, λ": (lambda n: 0.5, lambda lam, n: lam, lambda lam, n: 2 * lam),
-    "sum, half λ": (lambda n: 1.0, lambda lam, n: lam / 2, lambda lam, n: lam / 2),
-    "mean, λ": (lambda n: 1 / n, lambda lam, n: lam, lambda lam, n: n * lam),
-    "half the mean, λ": (lambda n: 0.5 / n, lambda lam, n: lam, lambda lam, n: 2 * n * lam),
-    "half the mean, half λ": (lambda n: 0.5 / n, lambda lam, n: lam / 2, lambda lam, n: n * lam),
-}
-
-
-@pytest.mark.parametrize(("squares", "penalty", "alpha"), SCALES.values(), ids=SCALES.keys())
-def test_every_scale_of_the_penalty_converts(squares, penalty, alpha):
-    X, y = table()
-    n, lam = len(y), 0.37
-    w = Ridge(alpha=alpha(lam, n)).fit(X, y)
-
-    def objective(v):
-        return squares(n) * np.sum((y - X @ v[1:] - v[0]) ** 2) + penalty(lam, n) * v[1:] @ v[1:]
-
-    at = np.r_[w.intercept_, w.coef_]
-    slopes = [(objective(at + h) - objective(at - h)) / 2e-3 for h in 1e-3 * np.eye(7)]
-    np.testing.assert_allclose(slopes, 0.0, atol=1e-10 * objective(at))
-    rng = np.random.default_rng(3)
-    assert all(objective(at) < objective(at + 1e-3 * step) for step in rng.normal(size=(20, 7)))
 
 
 def test_the_intercept_and_units_of_the_target_do_not_change_the_choice():

@@ -2,5 +2,6 @@
 
 Nothing here reads data: a solver is handed sums, or an objective that reads for it. ``least_squares``
 finishes Gram matrices and triangular factors; ``ridge`` does so with a penalty, for all its
-strengths at once; ``nonnegative`` under sign constraints.
+strengths at once; ``nonnegative`` under sign constraints. ``singular_values`` and ``norms`` say what a matrix
+does to vectors, and to errors of the data.
 """
