@@ -17,9 +17,14 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.prepare.affine import standardised, stretched
+from surefit.models.prepare.affine import (
+    AffineScaler,
+    FiniteByMoments,
+    finite_spread,
+    standardised,
+    stretched,
+)
 from surefit.models.prepare.plain import change, plain_moments, relative_change, seen
-from surefit.models.transformer import ColumnwiseTransformer
 from surefit.stats.spread import Spread
 
 
@@ -35,7 +40,7 @@ class MinMaxScalerParameters:
     n_samples_seen: Any
 
 
-class MinMaxScaler(ColumnwiseTransformer):
+class MinMaxScaler(FiniteByMoments, AffineScaler):
     r"""Map each column's range onto ``feature_range``: :math:`a + (b - a)(x - \min) / (\max - \min)`.
 
     feature_range: a and b. copy: False may overwrite X. clip: hold new rows to the range. A constant column
@@ -68,7 +73,7 @@ class MinMaxScaler(ColumnwiseTransformer):
             raise ParameterError(
                 f"MinMaxScaler: feature_range={self.feature_range} needs a minimum smaller than its maximum."
             )
-        return Spread.of
+        return finite_spread
 
     def _range(self) -> tuple[float, float]:
         if len(self.feature_range) != 2:
@@ -116,9 +121,9 @@ class MinMaxScaler(ColumnwiseTransformer):
         ]
         return self._certificate(max(steps))
 
-    def _transform(self, X: NDArray[Any]) -> NDArray[Any]:
-        out = stretched(X, self.scale_, self.min_, copy=self.copy)
-        return np.clip(out, *self._range(), out=out) if self.clip else out
+    def _mapped(self, X: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+        out, finite = stretched(X, self.scale_, self.min_, copy=self.copy)
+        return np.clip(out, *self._range(), out=out) if self.clip else out, finite
 
     def _inverse_transform(self, X: NDArray[Any]) -> NDArray[Any]:
-        return standardised(X, self.min_, self.scale_, copy=self.copy)
+        return standardised(X, self.min_, self.scale_, copy=self.copy)[0]

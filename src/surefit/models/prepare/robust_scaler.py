@@ -20,12 +20,11 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.prepare.affine import scaled_rows, standardised, stretched
+from surefit.models.prepare.affine import AffineScaler, scaled_rows, standardised, stretched
 from surefit.models.prepare.missing_indicator import missing_cells, recounted_gaps
 from surefit.models.prepare.plain import change, relative_change, seen
 from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
 from surefit.models.prepare.standard_scaler import refuse_centring
-from surefit.models.transformer import ColumnwiseTransformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
 
@@ -41,7 +40,7 @@ class RobustScalerParameters:
     n_samples_seen: Any
 
 
-class RobustScaler(ExactInMemory, ColumnwiseTransformer):
+class RobustScaler(ExactInMemory, AffineScaler):
     r"""Standardise columns by quantiles: :math:`(x - q_{1/2}) / (q_b - q_a)`, which outliers hardly move.
 
     with_centering: subtract the median (not for sparse X). with_scaling: divide by the range. quantile_range:
@@ -134,17 +133,17 @@ class RobustScaler(ExactInMemory, ColumnwiseTransformer):
             steps.append(change(self.scale_, self._scale(self.quantiles_)))
         return self._certificate(max(steps), self.rank_error_)
 
-    def _transform(self, X: Any) -> Any:
+    def _mapped(self, X: Any) -> tuple[Any, bool]:
         if sparse.issparse(X):
             refuse_centring(self.with_centering, "with_centering")
-            return scaled_rows(X, None if self.scale_ is None else 1 / self.scale_)
+            return scaled_rows(X, None if self.scale_ is None else 1 / self.scale_), True
         return standardised(X, self.center_, self.scale_, copy=self.copy)
 
     def _inverse_transform(self, X: Any) -> Any:
         if sparse.issparse(X):
             refuse_centring(self.with_centering, "with_centering")
             return scaled_rows(X, self.scale_)
-        return stretched(X, self.scale_, self.center_, copy=self.copy)
+        return stretched(X, self.scale_, self.center_, copy=self.copy)[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,9 +18,16 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.prepare.affine import scaled_rows, standardised, stretched
+from surefit.models.prepare.affine import (
+    AffineScaler,
+    CopyAsAsked,
+    FiniteByMoments,
+    finite_spread,
+    scaled_rows,
+    standardised,
+    stretched,
+)
 from surefit.models.prepare.plain import change, plain_moments, relative_change, seen
-from surefit.models.transformer import ColumnwiseTransformer
 from surefit.stats.spread import Spread
 
 
@@ -34,7 +41,7 @@ class StandardScalerParameters:
     n_samples_seen: Any
 
 
-class StandardScaler(ColumnwiseTransformer):
+class StandardScaler(CopyAsAsked, FiniteByMoments, AffineScaler):
     r"""Standardise columns: :math:`z = (x - m) / s` with mean :math:`m` and deviation :math:`s` (divisor n).
 
     copy: False may overwrite X. with_mean: subtract the mean (not for sparse X). with_std: divide by the
@@ -59,7 +66,7 @@ class StandardScaler(ColumnwiseTransformer):
         self.with_std = with_std
 
     def _of(self, schema: Schema) -> Callable[[Batch], Spread]:
-        return _spread_to_centre if self.with_mean else Spread.of
+        return _spread_to_centre if self.with_mean else finite_spread
 
     def _finish(self, statistic: Spread, schema: Schema) -> Learned:
         used = self.with_mean or self.with_std
@@ -99,17 +106,17 @@ class StandardScaler(ColumnwiseTransformer):
             )
         return self._certificate(max(steps))
 
-    def _transform(self, X: Any) -> Any:
+    def _mapped(self, X: Any) -> tuple[Any, bool]:
         if sparse.issparse(X):
             refuse_centring(self.with_mean)
-            return scaled_rows(X, None if self.scale_ is None else 1 / self.scale_)
+            return scaled_rows(X, None if self.scale_ is None else 1 / self.scale_), True
         return standardised(X, self.mean_ if self.with_mean else None, self.scale_, copy=self.copy)
 
     def _inverse_transform(self, X: Any) -> Any:
         if sparse.issparse(X):
             refuse_centring(self.with_mean)
             return scaled_rows(X, self.scale_)
-        return stretched(X, self.scale_, self.mean_ if self.with_mean else None, copy=self.copy)
+        return stretched(X, self.scale_, self.mean_ if self.with_mean else None, copy=self.copy)[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,7 +126,7 @@ class StandardScaler(ColumnwiseTransformer):
 
 def _spread_to_centre(batch: Batch) -> Spread:
     refuse_centring(sparse.issparse(batch.X))
-    return Spread.of(batch)
+    return finite_spread(batch)
 
 
 def refuse_centring(centre: bool, parameter: str = "with_mean") -> None:
