@@ -39,9 +39,14 @@ class CrossFitInMemory(Encoder, abstract=True):
         """The codes of rows; those of unknown values are the mean."""
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit on all rows, and encode each by a fit to the rows outside its fold."""
-        self.fit(X, y)
-        source = admit(self, self._accepted(), X, y, reset=False, classes=getattr(self, "classes_", None))
+        """Fit on all rows, and encode each by a fit to the rows outside its fold.
+
+        ``sample_weight`` is for the fits; all else goes to the splitter, such as ``groups``.
+        """
+        weight = params.pop("sample_weight", None)
+        self.fit(X, y, weight)
+        classes = getattr(self, "classes_", None)
+        source = admit(self, self._accepted(), X, y, weight, reset=False, classes=classes)
         assert isinstance(source, ArraySource)
         batch = source.batch
         # Codes stand for the cells from here on, so that values are looked up once.
@@ -50,7 +55,7 @@ class CrossFitInMemory(Encoder, abstract=True):
         of = self._of(source.schema)
         out: Any = None
         for train, test in self._splits(len(batch), y, params):
-            statistic: Any = of(_taken(rows, train))
+            statistic: Any = _counted(of(_taken(rows, train)))
             levels = list(statistic.levels)
             encodings = self._encodings(statistic, levels)
             held_out = self._encoded(_taken(rows, test).X, levels, encodings, statistic.mean)
@@ -82,19 +87,22 @@ class CrossFitOverSources:
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit in one pass; the source that comes back encodes each row by the rows outside its fold."""
-        if not is_streamed(X, y):
+        weight = params.get("sample_weight")
+        if not is_streamed(X, y, weight):
             return super().fit_transform(X, y, **params)  # type: ignore[misc]
-        return self._cross_fit_source(X, y)
+        return self._cross_fit_source(X, y, weight)
 
-    def _cross_fit_source(self: Any, X: Any, y: Any) -> Any:
+    def _cross_fit_source(self: Any, X: Any, y: Any, weight: Any) -> Any:
         if not isinstance(self.cv, int):
             raise DataError("a source is cut into a number of folds by row: pass a whole number as cv.")
-        self.fit(X, y)
-        source = admit(self, self._accepted(), X, y, reset=False, classes=self.classes_)
+        self.fit(X, y, weight)
+        source = admit(self, self._accepted(), X, y, weight, reset=False, classes=self.classes_)
         seed = 0 if self.random_state in ("deprecated", None) else seed_of(self.random_state)
         rules = [RowRule(self.cv, fold, others=False, seed=seed) for fold in range(self.cv)]
         parts = choose_engine(source).accumulate(_Folds(self._of(source.schema), rules), source)
-        fits = [_summed([parts[str(k)] for k in range(self.cv) if k != fold]) for fold in range(self.cv)]
+        fits = [
+            _counted(_summed([parts[str(k)] for k in range(self.cv) if k != fold])) for fold in range(self.cv)
+        ]
         levels = [list(fit.levels) for fit in fits]
         codes = [self._encodings(fit, own) for fit, own in zip(fits, levels, strict=True)]
         means = [fit.mean for fit in fits]
@@ -133,6 +141,15 @@ class _EncodeFolds:
                 part = _taken(batch, rows).X
                 out[rows] = self.encoded(part, self.levels[fold], self.codes[fold], self.means[fold])
         return replace(batch, X=out)
+
+
+def _counted(statistic: Any) -> Any:
+    """The statistic of the rows outside a fold, one of which must count."""
+    if statistic.weight > 0:
+        return statistic
+    raise DataError(
+        "a fold of cross-fitting leaves no row with a positive sample_weight to learn from: use fewer folds."
+    )
 
 
 def _summed(statistics: list[Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import fsum
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +36,6 @@ class Encoder(Transformer, abstract=True):
     categories_: Levels
     counts_: list[NDArray[np.float64]]
     n_samples_seen_: Any
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the levels; weights come with a source, as in ``fit(read(table, weight="n"))``."""
-        return super().fit(X, y)
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Take in more rows, and the levels that they bring."""
-        return super().partial_fit(X, y)
 
     def _of(self, schema: Schema) -> Callable[[Batch], CategoryCounts]:
         return CategoryCounts.of
