@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ import scipy.sparse as sp
 
 import surefit
 from surefit.core.errors import DataError
+from surefit.data.source import is_source
 
 TABLE = pa.table({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "y": [7.0, 8.0, 9.0]})
 
@@ -263,6 +266,56 @@ def test_a_wrong_cell_in_new_rows(tmp_path):
         model.predict(pa.table({"a": [1.0], "b": ["x"]}))
     with pytest.raises(DataError, match="the table has no rows"):
         model.predict(pa.table({"a": pa.array([], pa.float64()), "b": pa.array([], pa.float64())}))
+
+
+EMPTY = {
+    "table": lambda folder: TABLE.slice(0, 0),
+    "source": lambda folder: surefit.read(TABLE.slice(0, 0), target="y"),
+    "lazy frame": lambda folder: surefit.read(pl.LazyFrame(TABLE.slice(0, 0)), target="y"),
+    "no batches": lambda folder: NoBatches(),
+}
+
+
+class NoBatches:
+    """A source of the user's own, which does not know beforehand that it has no rows."""
+
+    schema = replace(surefit.read(TABLE, target="y").schema, rows=None)
+
+    def __iter__(self):
+        return iter(())
+
+    def parts(self):
+        return (self,)
+
+
+@pytest.mark.parametrize("form", [*EMPTY, "header alone", "Parquet"])
+@pytest.mark.parametrize("cls", [surefit.MeanRegressor, surefit.LinearRegression, surefit.StandardScaler])
+def test_nothing_to_verify_predict_or_transform(cls, form, tmp_path):
+    """A table without rows is refused in the same words wherever it is handed in."""
+    known = cls().fit(surefit.read(TABLE, target="y"))
+    if form == "header alone":
+        (tmp_path / "t.csv").write_text("a,b,y\n")
+    elif form == "Parquet":
+        pq.write_table(TABLE.slice(0, 0), tmp_path / "t.parquet")
+    what = EMPTY[form](tmp_path) if form in EMPTY else next(tmp_path.iterdir())
+    named = what if is_source(what) else surefit.read(what, target="y")
+    ways = [lambda: surefit.verify(known, named), lambda: known.fit(named)]
+    ways.append(lambda: (known.transform if cls is surefit.StandardScaler else known.predict)(what))
+    for way in ways:
+        with pytest.raises(DataError, match=r"^the table has no rows\.$"):
+            way()
+
+
+def test_a_lazy_frame_is_told_apart_without_asking_for_its_schema():
+    """polars warns of the cost of asking."""
+    frame = pl.LazyFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not is_source(frame)
+        scaler = surefit.StandardScaler().fit(frame)
+        assert is_source(scaler.transform(frame))
+        with pytest.raises(DataError, match="inverse_transform takes"):
+            scaler.inverse_transform(frame)
 
 
 def test_types_that_clash_in_json_lines(tmp_path):

@@ -22,7 +22,7 @@ from surefit.core.errors import DataError, RegistryError
 from surefit.core.registry import members
 from surefit.data.batch import Batch
 from surefit.data.schema import Schema
-from surefit.data.source import ArraySource, Source
+from surefit.data.source import ArraySource, is_source
 from surefit.engine.base import choose_engine
 from surefit.engine.running import Running, join, tree_sizes
 from surefit.engine.threads import Crew
@@ -56,7 +56,7 @@ def folder(tmp_path):
 
 def concrete(answer):
     """The rows of an answer that is a source itself, as a transformer's is."""
-    if not isinstance(answer, Source):
+    if not is_source(answer):
         return answer
     blocks = list(choose_engine(answer).map(lambda batch: batch.X, answer))
     return np.concatenate([b.toarray() if issparse(b) else getattr(b, "numbers", b) for b in blocks])

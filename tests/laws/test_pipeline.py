@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline as sklearn_pipeline
 
 import surefit
 from surefit.core.errors import DataError
-from surefit.data.source import Source
+from surefit.data.source import is_source
 
 RNG = np.random.default_rng(0)
 ROWS = 300
@@ -46,7 +46,7 @@ def steps():
 
 
 def rows_of(source):
-    assert isinstance(source, Source)
+    assert is_source(source)
     return np.concatenate([batch.X for batch in source])
 
 
@@ -106,10 +106,10 @@ def test_frames_out_and_a_source_stays_a_source(folder):
     np.testing.assert_allclose(
         rows_of(model.transform(source)), model.transform(FRAME).to_numpy(), rtol=1e-12
     )
-    assert isinstance(model.fit_transform(source), Source)
+    assert is_source(model.fit_transform(source))
     polars = surefit.StandardScaler().set_output(transform="polars").fit(FRAME)
     assert isinstance(polars.transform(FRAME), pl.DataFrame)
-    assert isinstance(polars.transform(source), Source)
+    assert is_source(polars.transform(source))
 
 
 def test_steps_left_out_and_a_fit_that_fails(folder):

@@ -12,7 +12,7 @@ from tests.laws.forms import NAMED, PLAIN
 import surefit
 from surefit.core.errors import DataError
 from surefit.data.matrix import MatrixSource
-from surefit.data.source import Source, TableSource
+from surefit.data.source import TableSource, is_source
 from surefit.data.table import Table
 from surefit.engine.base import choose_engine
 
@@ -37,7 +37,7 @@ def answers(model, X):
 
 
 def _concrete(answer):
-    if not isinstance(answer, Source):
+    if not is_source(answer):
         return answer
     blocks = [_rows(block) for block in choose_engine(answer).map(lambda batch: batch.X, answer)]
     return np.concatenate(blocks)

@@ -87,7 +87,9 @@ def _decoded(column, value):
 @given(columns=tables())
 def test_a_typed_table_survives(form, columns):
     with tempfile.TemporaryDirectory() as folder:
-        source = surefit.read(NAMED[form](arrow_of(columns), Path(folder)))
+        # A name may be a number, which a CSV file is asked about.
+        header = True if form.startswith(("CSV", "TSV")) else None
+        source = surefit.read(NAMED[form](arrow_of(columns), Path(folder)), header=header)
         assert source.schema.names == tuple(columns)
         for index, (kind, cells) in enumerate(columns.values()):
             found = cells_of(source, index)

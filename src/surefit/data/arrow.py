@@ -92,7 +92,11 @@ def plain(values: pa.Array) -> pa.Array:
     """Strings without a dictionary."""
     import pyarrow as pa
 
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    if not pa.types.is_dictionary(values.type):
+        return values
+    if pa.types.is_string_view(values.type.value_type):  # which pyarrow cannot look up
+        values = pa.DictionaryArray.from_arrays(values.indices, values.dictionary.cast(pa.large_string()))
+    return values.dictionary_decode()
 
 
 def countable(values: pa.Array) -> pa.Array:

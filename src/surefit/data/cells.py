@@ -55,6 +55,23 @@ def _frame_columns(X: Any) -> list[Any] | None:
     return [frame[name].to_numpy() for name in frame.columns]
 
 
+def declared_levels(X: Any) -> dict[str, NDArray[Any]]:
+    """The levels of the columns of a frame that declares their order, by name."""
+    if not hasattr(X, "columns") or not hasattr(X, "shape"):
+        return {}
+    import narwhals as nw
+
+    try:
+        schema = nw.from_native(X, eager_only=True).schema
+    except (TypeError, ValueError):
+        return {}
+    return {
+        name: np.array(list(kind.categories), dtype=object)
+        for name, kind in schema.items()
+        if isinstance(kind, nw.Enum)
+    }
+
+
 def kind_of_cells(values: NDArray[Any]) -> Kind:
     """The kind of a column in memory, by its type; of objects, by the first that is there."""
     if values.dtype.kind in "iuf":

@@ -9,7 +9,6 @@ whose schema is checked at once and whose cells are checked as they pass.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.native.finite import all_finite
 from surefit.data.batch import Batch
-from surefit.data.cells import Cells, cells_of, kind_of_cells
+from surefit.data.cells import Cells, cells_of, declared_levels, kind_of_cells
 from surefit.data.checks import Checked, check_weights, explain_frame
+from surefit.data.files import is_path
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, Source, TableSource, is_source
@@ -50,9 +50,9 @@ def is_streamed(X: Any, y: Any = None, weight: Any = None) -> bool:
     """Whether the input is read as a source, rather than checked whole as an array or frame in memory."""
     if isinstance(y, str) or isinstance(weight, str):
         return True
-    if isinstance(X, np.ndarray | list | tuple):
+    if isinstance(X, np.ndarray):
         return False
-    if isinstance(X, str | Path) or is_source(X):
+    if is_path(X) or is_source(X):
         return True
     reader = find_reader(X)
     return reader is not None and not reader.in_memory
@@ -78,10 +78,11 @@ def admit(
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     if accepts.target == "any":
         accepts = replace(accepts, target=_kind_of_target(estimator, y, reset))
+    given = X
     X, y = _validated(estimator, accepts, X, y, reset)
     target, about = _target(accepts, y, classes)
     rows, columns = X.shape
-    schema = Schema(columns, _columns(estimator, X), rows, **about)
+    schema = Schema(columns, _columns(estimator, X, given), rows, **about)
     return ArraySource(schema, Batch(X, target, check_weights(weight, rows)))
 
 
@@ -148,7 +149,7 @@ def _target(accepts: Accepts, y: Any, classes: Any) -> tuple[NDArray[Any] | None
     return target, {"targets": 1 if flat else y.shape[1], "target_is_flat": flat}
 
 
-def _columns(estimator: Any, X: Any) -> tuple[Column, ...] | None:
+def _columns(estimator: Any, X: Any, given: Any) -> tuple[Column, ...] | None:
     names = getattr(estimator, "feature_names_in_", None)
     if not isinstance(X, Cells):
         return None if names is None else tuple(Column(str(name)) for name in names)
@@ -156,7 +157,11 @@ def _columns(estimator: Any, X: Any) -> tuple[Column, ...] | None:
     if names is None and set(kinds) <= {"number"}:
         return None
     names = [f"x{j}" for j in range(len(kinds))] if names is None else names
-    return tuple(Column(str(name), kind) for name, kind in zip(names, kinds, strict=True))
+    levels = declared_levels(given)
+    return tuple(
+        Column(str(name), kind, levels.get(name), name in levels)
+        for name, kind in zip(names, kinds, strict=True)
+    )
 
 
 def _contiguous(X: Any) -> Any:
@@ -176,7 +181,15 @@ def _admit_source(
             raise DataError(
                 f"{who} takes one target a row, but y has two dimensions: use y.ravel(), or a column of it."
             )
+    _refuse_nothing(source)
     return MappedSource(source, source.schema, _check(estimator, accepts))
+
+
+def _refuse_nothing(source: Source) -> None:
+    """Refuse a table without rows; where their number is not known, its first batch tells."""
+    rows = source.schema.rows
+    if rows == 0 or (rows is None and not any(len(batch) for batch in source)):
+        raise DataError("the table has no rows.")
 
 
 def _check(estimator: Any, accepts: Accepts) -> Checked:
@@ -223,6 +236,8 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
             return X
     if is_streamed(X):
         source = _hold_columns(estimator, accepts, _read_rows(estimator, accepts, X), reset=False)
+        if not isinstance(X, MappedSource):  # whose origin came through here
+            _refuse_nothing(source)
         return MappedSource(source, source.schema, _check(estimator, accepts))
     return _validated(estimator, replace(accepts, target="none"), X, None, reset=False)[0]
 

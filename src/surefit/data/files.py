@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from surefit.core.errors import DataError
 from surefit.core.registry import Registered, members
@@ -88,18 +88,24 @@ def format_of(path: str) -> type[FileFormat] | None:
     return known[max(endings, key=len)] if endings else None
 
 
-def list_files(what: str | Path) -> tuple[type[FileFormat], list[str]]:
-    """The files that a path, folder or glob stands for, sorted, and their one format.
+def is_path(what: Any) -> TypeGuard[str | Path | Sequence[str | Path]]:
+    """Whether it is a path, or a list of nothing but paths."""
+    if isinstance(what, list | tuple):
+        return len(what) > 0 and all(isinstance(entry, str | Path) for entry in what)
+    return isinstance(what, str | Path)
+
+
+def list_files(what: str | Path) -> list[str]:
+    """The files that a path, folder or glob stands for, sorted.
 
     Of a folder and those below it, names that start with a dot or underscore and endings that no format has
     are passed over.
     """
     path = os.fspath(what)
     if os.path.isfile(path):
-        found = format_of(path)
-        if found is None:
+        if format_of(path) is None:
             raise DataError(f"cannot tell the format of {path}: its name must end in {', '.join(formats())}.")
-        return found, [path]
+        return [path]
     if os.path.isdir(path):
         names = sorted(
             str(file) for file in Path(path).rglob("*") if file.is_file() and not _hidden(file, path)
@@ -110,19 +116,26 @@ def list_files(what: str | Path) -> tuple[type[FileFormat], list[str]]:
         place = f"the pattern {path}"
     else:
         raise DataError(f"there is no file or folder {path}{_nearest(path)}")
-    by_name = {name: found for name in names if (found := format_of(name)) is not None}
-    kinds = list(dict.fromkeys(by_name.values()))
-    if not kinds:
+    names = [name for name in names if format_of(name) is not None]
+    if not names:
         raise DataError(
             f"{place} holds no data file: surefit reads names that end in {', '.join(formats())}."
         )
-    if len(kinds) > 1:
-        one, two = (next(name for name, kind in by_name.items() if kind is wanted) for wanted in kinds[:2])
+    return names
+
+
+def one_format(names: Sequence[str], place: str) -> type[FileFormat]:
+    """The format of files, which must be one."""
+    kinds = {format_of(name): name for name in reversed(names)}
+    form = format_of(names[0])
+    assert form is not None
+    other = next((name for kind, name in kinds.items() if kind is not form), None)
+    if other is not None:
         raise DataError(
-            f"{place} mixes formats, {os.path.basename(one)} and {os.path.basename(two)}: "
+            f"{place} mixes formats, {os.path.basename(names[0])} and {os.path.basename(other)}: "
             "read one of them, with a pattern such as *.parquet."
         )
-    return kinds[0], list(by_name)
+    return form
 
 
 def _hidden(file: Path, folder: str) -> bool:

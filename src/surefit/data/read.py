@@ -12,9 +12,9 @@ from surefit.core.errors import DataError
 from surefit.core.registry import Registered, members
 from surefit.data.agree import name_given_twice
 from surefit.data.arrow import kind_of
-from surefit.data.levels import levels_of
+from surefit.data.levels import Levels, levels_of
 from surefit.data.matrix import MatrixSource
-from surefit.data.schema import Column, Schema
+from surefit.data.schema import Column, Kind, Schema
 from surefit.data.source import Source, TableSource, is_source
 from surefit.data.stream import JOINED, ArrowStream, MatrixStream, Role
 
@@ -54,11 +54,19 @@ def open_stream(what: Any) -> ArrowStream | MatrixStream:
     return reader.open(what)
 
 
-def read(what: Any, target: Any = None, weight: Any = None, columns: Sequence[str] | None = None) -> Source:
+def read(
+    what: Any,
+    target: Any = None,
+    weight: Any = None,
+    columns: Sequence[str] | None = None,
+    *,
+    header: bool | None = None,
+) -> Source:
     """Make a source of a table: files, a frame, an array, an iterator of batches, a query, ...
 
     target, weight: names of columns, which leave X; values, one a row, for what lies in memory or on a
-    cluster. columns: which ones X keeps; all others by default.
+    cluster. columns: which ones X keeps; all others by default. header: whether the first row of CSV files
+    holds names; without, they are column_0, column_1, ...; by default it does, and numbers are refused.
 
     >>> import pyarrow as pa
     >>> source = read(pa.table({"size": [1.0, 2.0], "price": [10.0, 20.0]}), target="price")
@@ -66,8 +74,10 @@ def read(what: Any, target: Any = None, weight: Any = None, columns: Sequence[st
     ('size',)
     """
     if is_source(what):
-        return _again(what, target, weight, columns)
+        return _again(what if header is None else _headed(what, header), target, weight, columns)
     stream = open_stream(what)
+    if header is not None:
+        stream = _headed(stream, header)
     names: dict[Role, str | None] = {}
     given: tuple[tuple[Role, Any], ...] = (("target", target), ("weight", weight))
     for role, values in given:
@@ -85,6 +95,12 @@ def read(what: Any, target: Any = None, weight: Any = None, columns: Sequence[st
             )
         return MatrixSource.of(stream)
     return table_source(stream, names["target"], names["weight"], columns)
+
+
+def _headed(stream: Any, header: bool) -> Any:
+    if not hasattr(stream, "headed"):
+        raise DataError("header= is for CSV and TSV files, and this table is none: leave it out.")
+    return stream.headed(header)
 
 
 def _join(stream: Any, role: Role, values: Any) -> Any:
@@ -142,14 +158,22 @@ def table_source(
     kinds = {name: kind_of(fields[name]) for name in wanted}
     categories = [name for name, kind in kinds.items() if kind == "category"]
     levels = levels_of(stream, categories) if categories else {}
-    found = {
-        name: Column(name, "text" if kind == "category" and levels[name] is None else kind, levels.get(name))
-        for name, kind in kinds.items()
-    }
+    found = {name: _column(name, kind, levels.get(name), name == target) for name, kind in kinds.items()}
     schema = Schema(
         len(chosen), tuple(found[name] for name in chosen), stream.rows, targets=0 if target is None else 1
     )
     return TableSource(stream, schema, None if target is None else found[target], weight)
+
+
+def _column(name: str, kind: Kind, levels: Levels | None, is_target: bool) -> Column:
+    """A column, with its levels; the classes of a target are those that occur."""
+    if levels is None:
+        return Column(name, kind)
+    if levels.known is None:
+        return Column(name, "text")
+    if is_target and levels.present is not None:
+        return Column(name, kind, levels.present)
+    return Column(name, kind, levels.known, levels.ordered)
 
 
 def read_like(what: Any, columns: tuple[Column, ...] | None) -> Source:

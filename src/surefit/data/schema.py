@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ Kind = Literal["number", "boolean", "date", "category", "text"]
 class Column:
     """One column: its name, its kind, and for a category the levels that its codes stand for.
 
-    Levels are one set over all files of a source, so that a code means the same everywhere.
+    Levels are one set over all files of a source, so that a code means the same everywhere. ordered: their
+    order was declared with the data, as small < medium < large; otherwise they are sorted.
     """
 
     name: str
     kind: Kind = "number"
-    levels: NDArray[Any] | None = None
+    levels: NDArray[Any] | None = field(default=None, compare=False)
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from surefit.data.stream import ArrowStream
 
 
-@runtime_checkable
 class Source(Protocol):
     """Rows that can be read many times, in the same order each time.
 
@@ -37,8 +36,13 @@ class Source(Protocol):
 
 
 def is_source(what: Any) -> TypeGuard[Source]:
-    """Whether it is a source; a lazy frame is not asked for its ``schema``, which costs a query."""
-    return hasattr(type(what), "parts") and isinstance(what, Source)
+    """Whether it is a source, by its type alone: a lazy frame's ``schema`` costs a query.
+
+    >>> is_source(ArraySource(Schema(1), Batch(np.ones((2, 1))))), is_source([1.0])
+    (True, False)
+    """
+    methods = all(hasattr(type(what), name) for name in ("parts", "__iter__"))
+    return methods and (hasattr(type(what), "schema") or "schema" in getattr(what, "__dict__", ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 An ``ArrowStream`` is a typed table, a ``MatrixStream`` plain numbers without names. A stream may have more:
 
 - ``beside(role, values)`` joins a target or weights that are not a column;
+- ``headed(header)`` says whether the first row of a text file holds names;
 - ``like(columns)`` reads a text format by the kinds of columns seen before, not by its looks;
 - ``select(names)`` leaves other columns out before anything is read;
 - ``seen_levels(names)`` finds levels where the data lie, instead of reading them here;

@@ -108,7 +108,7 @@ def _labels(source: TableSource | MatrixSource) -> NDArray[Any]:
     assert target is not None
     if target.levels is not None:
         return np.sort(target.levels)
-    levels = levels_of(source.stream, [target.name])[target.name]
+    levels = levels_of(source.stream, [target.name])[target.name].present
     labels = _few(levels, target.name)
     if target.kind == "boolean":
         return labels.astype(bool)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
 
@@ -175,8 +175,10 @@ def _decode_strings(
 
 
 def _build(cls: Any, content: Mapping[str, Any]) -> Any:
+    # A field that came later has a default, which is what older files mean.
     names = {entry.name for entry in fields(cls)}
-    if set(content) != names:
+    needed = {entry.name for entry in fields(cls) if entry.default is entry.default_factory is MISSING}
+    if not needed <= set(content) <= names:
         raise FormatError(f"the file's {cls.__name__} has the fields {sorted(content)}, not {sorted(names)}.")
     try:
         return cls(**content)

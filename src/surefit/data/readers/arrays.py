@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.data.files import is_path
 from surefit.data.matrix import distinct_labels
 from surefit.data.read import Reader
 from surefit.data.readers.arrow_table import ArrowTable
@@ -66,8 +67,8 @@ class ArrayReader(Reader):
 
     @classmethod
     def takes(cls, what: Any) -> bool:
-        """Arrays, lists and tuples."""
-        return isinstance(what, np.ndarray | list | tuple)
+        """Arrays, lists and tuples; but not lists of paths."""
+        return isinstance(what, np.ndarray | list | tuple) and not is_path(what)
 
     @classmethod
     def open(cls, what: Any) -> ArrayStream | ArrowTable:

@@ -1,4 +1,4 @@
-"""CSV and TSV files, plain or compressed, with a header."""
+"""CSV and TSV files, plain or compressed, with a header or without."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
 from surefit.data.agree import common_schema
 from surefit.data.files import DataFile, FileFormat
@@ -20,7 +21,18 @@ BLOCK = 4 * 2**20  # bytes of text that are parsed at once
 
 
 class CsvFiles(TextFiles):
-    """Files of one header; a cell is a number, true or false, an ISO date, or text."""
+    """Files of one header; a cell is a number, true or false, an ISO date, or text.
+
+    header: whether the first row holds names; None for yes, unless all of them are numbers.
+    """
+
+    def __init__(self, files: Sequence[DataFile], header: bool | None = None) -> None:
+        super().__init__(files)
+        self.header = header
+
+    def headed(self, header: bool) -> CsvFiles:
+        """The same files, with a header or without."""
+        return CsvFiles(self.files, header)
 
     def _names(self) -> list[str]:
         return list(self._strings().names)
@@ -31,10 +43,22 @@ class CsvFiles(TextFiles):
 
         headers = []
         for file in self.files:
-            with file.opened() as path, _open(path, None, None) as reader:
-                check_names(file, reader.schema.names)
-                headers.append((path, pa.schema([(name, pa.string()) for name in reader.schema.names])))
+            names = self._names_in(file)
+            headers.append((file.path, pa.schema([(name, pa.string()) for name in names])))
         return common_schema(headers)
+
+    def _names_in(self, file: DataFile) -> list[str]:
+        with file.opened() as path, _open(path, header=self.header is not False) as reader:
+            names: list[str] = reader.schema.names
+        if self.header is False:
+            return [f"column_{place}" for place in range(len(names))]
+        if self.header is None and all(map(_is_number, names)):
+            raise DataError(
+                f"{file.path} starts with a row of numbers, {listed(names)}: if it has no header, "
+                "read it with surefit.read(..., header=False); if these are its names, with header=True."
+            )
+        check_names(file, names)
+        return names
 
     def _find(self) -> Found:
         import pyarrow as pa
@@ -54,16 +78,42 @@ class CsvFiles(TextFiles):
     def _read(self, file: DataFile, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with file.opened() as path:
             try:
-                with _open(path, schema, columns) as reader:
+                with _open(path, schema, columns, header=self.header is not False) as reader:
                     yield from reader
             except ValueError as error:
-                sentence = _wrong_cell(path, str(error))
+                sentence = self._wrong_cell(file, str(error))
                 if sentence is None:
                     raise
                 raise DataError(sentence) from error
 
+    def _wrong_cell(self, file: DataFile, message: str) -> str | None:
+        """Name the column of a cell that is not of its type, which pyarrow counts from 0."""
+        found = re.search(r"column #(\d+).*CSV conversion error to (\w+).*: (invalid value .*)", message)
+        if found is None:
+            return None
+        name = self._names_in(file)[int(found[1])]
+        wanted = {"double": "a number", "bool": "true or false", "timestamp": "a date"}.get(
+            found[2], found[2]
+        )
+        wrong = f"column {name!r} should hold {wanted}, but has an {found[3]}"
+        return f"{file.path}: {wrong}: mend or empty that cell."
 
-def _open(path: str, schema: pa.Schema | None, columns: Sequence[str] | None) -> Any:
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _open(
+    path: str,
+    schema: pa.Schema | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    header: bool = True,
+) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -84,21 +134,14 @@ def _open(path: str, schema: pa.Schema | None, columns: Sequence[str] | None) ->
     )
     return pa.csv.open_csv(
         pa.input_stream(path, compression="detect"),
-        read_options=pa.csv.ReadOptions(block_size=BLOCK),
+        read_options=pa.csv.ReadOptions(
+            block_size=BLOCK,
+            column_names=None if header or schema is None else schema.names,
+            autogenerate_column_names=not header and schema is None,
+        ),
         parse_options=parse,
         convert_options=convert,
     )
-
-
-def _wrong_cell(path: str, message: str) -> str | None:
-    """Name the column of a cell that is not of its type, which pyarrow counts from 0."""
-    found = re.search(r"column #(\d+).*CSV conversion error to (\w+).*: (invalid value .*)", message)
-    if found is None:
-        return None
-    with _open(path, None, None) as reader:
-        name = reader.schema.names[int(found[1])]
-    wanted = {"double": "a number", "bool": "true or false", "timestamp": "a date"}.get(found[2], found[2])
-    return f"{path}: column {name!r} should hold {wanted}, but has an {found[3]}: mend or empty that cell."
 
 
 class Csv(FileFormat):

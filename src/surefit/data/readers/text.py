@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -34,10 +35,8 @@ class Found:
 class TextFiles(ABC):
     """Text files that are one table."""
 
-    def __init__(self, files: Sequence[DataFile], found: Found | None = None) -> None:
+    def __init__(self, files: Sequence[DataFile]) -> None:
         self.files = tuple(files)
-        if found is not None:
-            self.__dict__["found"] = found
 
     @cached_property
     def found(self) -> Found:
@@ -92,7 +91,9 @@ class TextFiles(ABC):
         return self._with(self.files, Found(schema, found.rows))
 
     def _with(self, files: Sequence[DataFile], found: Found) -> Self:
-        return type(self)(files, found)
+        other = copy(self)
+        other.__dict__ |= {"files": tuple(files), "found": found}
+        return other
 
 
 def _type_of(column: Column) -> pa.DataType:
