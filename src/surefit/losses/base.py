@@ -85,6 +85,19 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     def curvature(self, y: Any, z: Any) -> Array:
         """Return the curvature of the declared kind, in the shape of z, or (n, K, K) for coupled outputs."""
 
+    def least(self, y: Any) -> Array:
+        """Return the infimum of f over z, one number a row; 0 where no conjugate tells."""
+        y = reals(y)
+        conjugate = getattr(self, "conjugate", None)
+        return np.zeros(len(y)) if conjugate is None else np.asarray(-conjugate(y, np.zeros_like(y)))
+
+    def excess(self, y: Any, z: Any, u: Any) -> Array:
+        """Return f + f* - u z, which is 0 where u is a slope at z and positive elsewhere."""
+        z, u = reals(z), reals(u)
+        product = z * u if z.ndim == 1 else (z * u).sum(axis=1)
+        conjugate: Any = self.conjugate  # type: ignore[attr-defined]
+        return np.asarray(np.maximum(self.value(y, z) + conjugate(y, u) - product, 0.0))
+
     def subdifferential(self, y: Any, z: Any) -> tuple[Array, Array]:
         """Return the least and the greatest slope of f at z; both are the gradient where there is one."""
         slope = self.gradient(y, z)

@@ -81,6 +81,11 @@ class Softmax(Loss):
         whole = np.abs(u.sum(axis=1)) <= ROUNDING * u.shape[1]
         return inside(terms.sum(axis=1), whole & (v >= 0.0).all(axis=1))
 
+    def least(self, y: Any) -> Array:
+        """Return 0 for codes, and for shares their entropy."""
+        y = np.asarray(y)
+        return np.zeros(len(y)) if y.ndim == 1 else np.asarray(-x_log_x(reals(y)).sum(axis=1))
+
     def prox(self, y: Any, v: Any, step: float) -> Array:
         """Solve z + step p = v + step e_y: each p_k is a function of the log-sum alone, one unknown a row."""
         y, v = _paired(y, v)

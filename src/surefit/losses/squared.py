@@ -45,5 +45,10 @@ class Squared(Loss):
         y, v = aligned(y, v)
         return (v + step * y) / (1.0 + step)
 
+    def excess(self, y: Any, z: Any, u: Any) -> Array:
+        """Return (z - y - u)^2 / 2: large targets do not cancel."""
+        y, z = aligned(y, z)
+        return by_row(0.5 * (z - y - np.asarray(u)) ** 2)
+
     def _best_constant(self, y: Array, s: Array) -> float:
         return float(np.average(y, weights=s))

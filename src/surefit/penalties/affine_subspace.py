@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import validate
 from surefit.penalties.arrays import Floats, checked_numbers, require_length
-from surefit.penalties.base import CASE_COLUMNS, Columns
+from surefit.penalties.base import CASE_COLUMNS, Array, Columns
 from surefit.penalties.convex_set import ConvexSet
 from surefit.penalties.span import ROUNDINGS, Span
 
@@ -68,6 +69,10 @@ class AffineSubspace(ConvexSet):
     def support(self, u: Floats) -> float:
         """Return the inner product with any solution; infinite where solutions differ in it."""
         return float(np.sum(self._nearest_to_zero @ u)) if self._span.holds(u) else np.inf
+
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the directions in which solutions differ."""
+        return self._span.others()
 
     @classmethod
     def cases(cls, rng: np.random.Generator) -> Iterator[Self]:

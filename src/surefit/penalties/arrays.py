@@ -41,6 +41,14 @@ def by_row(column: Floats, w: Floats) -> Floats:
     return column if w.ndim == 1 else column[:, None]
 
 
+def axes(chosen: NDArray[np.bool_]) -> Floats:
+    """Return the unit vectors of the chosen coefficients, in columns."""
+    numbers = np.flatnonzero(chosen)
+    found = np.zeros((len(chosen), len(numbers)))
+    found[numbers, np.arange(len(numbers))] = 1.0
+    return found
+
+
 def soft_threshold(v: Floats, threshold: Any) -> Floats:
     """Return sign(v) max(\\|v\\| - threshold, 0).
 

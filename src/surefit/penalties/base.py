@@ -84,6 +84,18 @@ class Penalty(Registered, kind="penalty", folder="surefit.penalties"):
         """
         raise self._refusal("subdifferential_distance")
 
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the directions (p, f) that the penalty does not hold back, nor a multiple of it.
+
+        A slope along them, however small, is outside the conjugate's domain. Where that depends on the sign
+        of the slope, as with bounds on one side, those that are free for this ``slope`` are among them.
+        """
+        return np.zeros((p, 0))
+
+    def quadratic(self, p: int) -> Array | None:
+        """Return A (p, p), or its diagonal (p,), of a penalty w'Aw/2; None for any other."""
+        return None
+
     def scaled(self, factor: float) -> Self:
         """Return the same penalty times a number; a constraint stays as it is."""
         if self.constraint:

@@ -12,6 +12,7 @@ from surefit.core.errors import ParameterError
 from surefit.core.parameters import Fraction, validate
 from surefit.penalties.arrays import (
     Floats,
+    axes,
     by_row,
     checked_numbers,
     coefficients,
@@ -102,6 +103,11 @@ class GroupL1(Penalty):
         norm, level, _ = self.replace(strength=1.0)._blocks(coefficients(gradient_at_zero))
         with np.errstate(divide="ignore"):
             return float(np.max(norm[norm > 0] / level[norm > 0], initial=0.0))
+
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the axes of the groups with weight or strength 0."""
+        _, l1, l2 = self._blocks(np.zeros(p))
+        return axes(((l1 == 0) & (l2 == 0))[self.group_of_row(p)])
 
     def subdifferential_distance(self, w: ArrayLike, gradient: ArrayLike) -> Array:
         """Return the entries of what is left of ``-gradient`` after its group's nearest subgradient."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Annotated, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Interval, validate
-from surefit.penalties.arrays import Floats, checked_numbers, require_length
-from surefit.penalties.base import CASE_COLUMNS, Columns
+from surefit.penalties.arrays import Floats, checked_numbers, coefficients, require_length
+from surefit.penalties.base import CASE_COLUMNS, Array, Columns
 from surefit.penalties.convex_set import ConvexSet
 from surefit.penalties.span import Span
 
@@ -55,6 +56,12 @@ class HalfSpace(ConvexSet):
         if np.any(along < 0) or not Span.of_rows(self._normal[None]).holds(u):
             return np.inf
         return float(self.offset * np.sum(along))
+
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the directions within the plane, and the normal where a slope points inwards."""
+        if slope is not None and np.any(self._height(coefficients(slope)) < 0):
+            return np.eye(p)
+        return Span.of_rows(self._normal[None]).others()
 
     def _height(self, w: Floats) -> Floats:
         require_length("HalfSpace", "normal", len(self._normal), len(w))

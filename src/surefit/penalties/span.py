@@ -41,3 +41,10 @@ class Span:
         """Whether a vector, or each column of a matrix, is in the span up to rounding."""
         outside = u - self.directions.T @ (self.directions @ u)
         return bool(np.all(np.linalg.norm(outside, axis=0) <= ROUNDINGS * np.linalg.norm(u, axis=0)))
+
+    def others(self) -> Floats:
+        """Return orthonormal directions, in columns, of all that is not in the span."""
+        size = self.directions.shape[1]
+        complete = np.linalg.qr(self.directions.T, mode="complete")[0]
+        found: Floats = complete[:, len(self.directions) : size]
+        return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefit.penalties.arrays import Floats, by_row, soft_threshold
 
@@ -62,6 +63,16 @@ class CoordinateTable:
             return 1.0
         # Two roundings, of the quotient here and of the product later, must not lead out again.
         return float(np.min(limit[beyond] / np.abs(u)[beyond]) * (1 - 2 * np.finfo(float).eps))
+
+    def free(self, u: Floats | None = None) -> NDArray[np.bool_]:
+        """Whether a coefficient could follow its slope for ever, however small; None asks for both signs."""
+        low, high = np.isinf(self.lower), np.isinf(self.upper)
+        open_end = low & high
+        if u is not None:
+            both = u.reshape(len(u), -1)
+            open_end = open_end | (high & (both > 0).any(axis=1)) | (low & (both < 0).any(axis=1))
+        found: NDArray[np.bool_] = open_end & (self.l1 == 0) & (self.l2 == 0)
+        return found
 
     def subdifferential_distance(self, w: Floats, gradient: Floats) -> Floats:
         """Return the distance of each entry of ``-gradient`` to its interval; infinite outside the bounds."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.penalties.arrays import coefficients, in_type_of
+from surefit.penalties.arrays import axes, coefficients, in_type_of
 from surefit.penalties.base import Array, Penalty
 from surefit.penalties.table import CoordinateTable
 
@@ -51,3 +51,13 @@ class Tabulated(Penalty):
         """Return the distance of each entry of ``-gradient`` to its interval."""
         w = coefficients(w)
         return self.table(len(w)).subdifferential_distance(w, np.asarray(gradient, dtype=np.float64))
+
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the axes of the coefficients that nothing bends or bounds on the side of their slope."""
+        return axes(self.table(p).free(None if slope is None else coefficients(slope)))
+
+    def quadratic(self, p: int) -> Array | None:
+        """Return the weights of the squares, if there is nothing else."""
+        table = self.table(p)
+        bounded = np.isfinite(table.lower) | np.isfinite(table.upper)
+        return None if table.l1.any() or bounded.any() else table.l2

@@ -71,6 +71,15 @@ class Tikhonov(Penalty):
         distance: Floats = np.abs(coefficients(gradient) + slope)
         return distance
 
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the directions that the matrix maps to zero."""
+        return np.eye(p) if self.strength == 0 else self._span.others()
+
+    def quadratic(self, p: int) -> Array | None:
+        """Return strength · G'G."""
+        require_length("Tikhonov", "matrix", self._matrix.shape[1], p)
+        return np.asarray(self.strength * (self._matrix.T @ self._matrix))
+
     def _admit(self, w: ArrayLike) -> Floats:
         w = coefficients(w)
         require_length("Tikhonov", "matrix", self._matrix.shape[1], len(w))

@@ -97,6 +97,14 @@ class SquaredTrial:
         """Return 1."""
         return np.ones_like(z)
 
+    def least(self, y: Any) -> Any:
+        """Return 0."""
+        return np.zeros(len(y))
+
+    def excess(self, y: Any, z: Any, u: Any) -> Any:
+        """Return what Fenchel's inequality leaves: (z - y - u)^2 / 2."""
+        return 0.5 * (z - y - u) ** 2
+
 
 class LogisticTrial:
     """The logistic loss of a target above or below 0."""

@@ -1,0 +1,154 @@
+"""The contract of a solver of objectives, and what it returns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import RefusalError
+from surefit.core.registry import Registered
+from surefit.core.trace import Trace
+from surefit.solvers.objective import Objective
+
+Array = NDArray[np.float64]
+Stop = Literal["certificate", "limit", "stalled", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a solver calls, and so what loss, penalty and source must have.
+
+    loss, penalty: methods and flags by name. rows: all of them in memory.
+    """
+
+    loss: tuple[str, ...] = ()
+    penalty: tuple[str, ...] = ()
+    rows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Where a solver ended: the packed point, its proof, and why it stopped.
+
+    x: coefficients, the intercept last. passes: how often the source was read. stopped: by the
+    ``certificate``, at the ``limit`` of iterations, ``stalled`` because rounding allows no further step, or
+    ``asked`` to by a callback. found: what else the solver learnt, such as the knots of a path.
+    """
+
+    x: Array
+    value: float
+    certificate: Certificate
+    iterations: int
+    passes: int
+    stopped: Stop
+    trace: Trace = field(repr=False)
+    found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the certificate holds."""
+        return self.certificate.holds
+
+
+class Solver(Registered, kind="solver", folder="surefit.solvers"):
+    """A way to minimise an objective.
+
+    needs: what it calls. accuracy: how close it gets in reasonable time, which the laws hold it to.
+    ``solve`` stops when the certificate holds for ``tolerance``.
+    """
+
+    needs: ClassVar[Needs] = Needs()
+    accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "first order"
+
+    def __init__(self, *, tolerance: float = 1e-6, max_iter: int = 1000) -> None:
+        self.tolerance = tolerance
+        self.max_iter = max_iter
+
+    @abstractmethod
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise, from a packed point or from the objective's ``null``."""
+
+    def refusal(self, objective: Objective) -> str | None:
+        """Return a sentence that says why this solver cannot take the objective; None if it can."""
+        loss, penalty = objective.loss, objective.penalty
+        who = f"the {self.name} solver"
+        for need in self.needs.loss:
+            if not _has(loss, need):
+                return f"{who} needs a loss with {_in_words(need)}, and the {loss.name} loss has none."
+        for need in self.needs.penalty:
+            if not _offered(penalty, need, objective.columns):
+                named = type(penalty).__name__
+                return f"{who} needs a penalty with {_in_words(need)}, and {named} has none."
+        if self.needs.rows and objective.rows is None:
+            return f"{who} needs all rows in memory, and this table is read piece by piece."
+        return self._refusal(objective)
+
+    def _refusal(self, objective: Objective) -> str | None:
+        """Return a reason beyond ``needs``."""
+        return None
+
+    def require(self, objective: Objective) -> None:
+        """Raise the refusal, with the solvers that would do."""
+        reason = self.refusal(objective)
+        if reason is not None:
+            from surefit.solvers.choose import suited
+
+            others = [name for name in suited(objective) if name != self.name]
+            rest = f"choose {' or '.join(others)}" if others else "no solver takes this pair"
+            raise RefusalError(f"{reason[:-1]}: {rest}.")
+
+    def _finish(
+        self,
+        objective: Objective,
+        x: Array,
+        trace: Trace,
+        stopped: Stop,
+        *,
+        slopes: Array | None = None,
+        found: dict[str, Any] | None = None,
+    ) -> Solution:
+        """Certify the last point and wrap it up."""
+        proof = objective.certificate(x, self.tolerance, slopes)
+        if proof.holds and stopped in ("limit", "stalled"):
+            stopped = "certificate"
+        return Solution(
+            x,
+            proof.parts["objective"],
+            proof,
+            len(trace),
+            objective.passes,
+            "asked" if trace.asked_to_stop else stopped,
+            trace,
+            found or {},
+        )
+
+
+def _has(loss: Any, need: str) -> bool:
+    return bool(getattr(loss, need, None))
+
+
+def _offered(penalty: Any, need: str, columns: int) -> bool:
+    if need == "quadratic":
+        return penalty.quadratic(columns) is not None
+    if need in ("convex", "separable"):
+        return bool(getattr(penalty, need))
+    return bool(penalty.offers(need))
+
+
+_WORDS = {
+    "smooth": "a derivative everywhere",
+    "convex": "a convex shape",
+    "smoothness": "a bound on its curvature",
+    "table": "one set of numbers a coefficient",
+    "quadratic": "squares alone",
+    "separable": "a sum over single coefficients",
+}
+
+
+def _in_words(need: str) -> str:
+    return _WORDS.get(need, need)

@@ -1,0 +1,228 @@
+r"""How far a point can be from the minimum: the duality gap, from the data, by a path that calls no solver.
+
+For :math:`P(w, b) = \frac1W \sum_i s_i f(y_i, z_i) + pen(w)` and slopes :math:`u` with no pull along any
+direction that is free of penalty, the intercept's among them,
+
+.. math:: P(w, b) - \min P \le
+          \frac1W \sum_i s_i \left( f(y_i, z_i) + f^*(y_i, u_i) - z_i u_i \right)
+          + pen(w) + pen^*(v) - v'w, \qquad v = -\tfrac1W X'Su .
+
+Both parts are never negative, so that nothing large cancels. The slopes of the loss at z are made feasible
+in two steps: a Newton step along the free directions takes their pull away, weighted by the curvature so that
+slopes stay in the conjugate's domain; then a factor brings v into the domain of pen*. Slopes of 0 are always
+feasible, so that there is always a bound.
+
+Where loss or penalty is not convex there is no such bound: what is left is how far the point is from being
+stationary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from surefit.core.certificate import Certificate
+from surefit.solvers.objective import Objective
+from surefit.stats.duality import Correction, FenchelExcess, Slopes
+
+Array = NDArray[np.float64]
+
+FREE_LIMIT = 5000  # directions that are made orthogonal at once: their square is kept
+ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
+ROUNDS = 8  # how often a step may free further one-sided bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Objective, duality gap, and the pull that is left on free directions.
+
+    gap: nothing can be gained beyond it. left: the cosine of the slopes with the worst free direction, which
+    rounding keeps from being 0 and which a dual point that is not feasible shows.
+    """
+
+    primal: float
+    gap: float
+    left: float = 0.0
+
+
+def certificate(objective: Objective, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+    """Certify a packed point: by its gap relative to the loss of a constant, or as stationary.
+
+    ``slopes`` (one a row, the witness) stand in for those of a loss with kinks.
+    """
+    penalty = objective.penalty
+    if not (objective.loss.convex and penalty.convex and penalty.offers("conjugate")):
+        return stationarity(objective, w, tolerance)
+    found = duality_gap(objective, w, slopes)
+    scale = objective.scale
+    parts = {"objective": found.primal, "gap": found.gap, "scale": scale, "left": found.left}
+    witness = {} if slopes is None else {"slopes": slopes}
+    measure = "duality gap, relative to the loss of a constant"
+    return Certificate("optimal", measure, max(found.gap / scale, found.left), tolerance, parts, witness)
+
+
+def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> Gap:
+    """Bound P(w) - min P from above."""
+    point = _Point(objective, w, slopes)
+    penalty, coef = objective.penalty, point.coef
+    paid = float(penalty.value(coef))
+    first = point.slopes_at(np.asarray(penalty.free_directions(objective.columns)))
+    primal = first.value / first.weight + paid
+    if not np.isfinite(primal):
+        return Gap(primal, np.inf)
+    nothing = primal - objective.targets.floor / first.weight + float(penalty.conjugate(np.zeros_like(coef)))
+    best = Gap(primal, max(nothing, 0.0))
+    for step, gradient, left in _dual_points(point, first):
+        factor = float(penalty.dual_scaling(-gradient))
+        if factor == 0.0:
+            continue
+        v = -factor * gradient
+        of_penalty = max(paid + float(penalty.conjugate(v)) - float(np.sum(v * coef)), 0.0)
+        gap = point.excess(replace(step, factor=factor)) + of_penalty
+        if max(gap, left * objective.scale) < max(best.gap, best.left * objective.scale):
+            best = Gap(primal, gap, left)
+        if best.gap < np.inf and step.signs == (1.0, 1.0) and gap < np.inf:
+            break  # the step by signs is for slopes that cannot follow the first one
+    return best
+
+
+class _Point:
+    """A packed point of an objective, with its slopes."""
+
+    def __init__(self, objective: Objective, w: Array, slopes: Array | None) -> None:
+        self.objective = objective
+        self.coef, self.intercept = objective.split(w)
+        self._context: dict[str, Any] = {
+            "loss": objective.loss,
+            "w": self.coef,
+            "intercept": self.intercept,
+            "slopes": slopes,
+        }
+
+    def slopes_at(self, free: Array, signs: tuple[float, float] = (1.0, 1.0)) -> Slopes:
+        found: Slopes = self.objective.accumulate(partial(Slopes.of, free=free, signs=signs, **self._context))
+        return found
+
+    def excess(self, step: Correction) -> float:
+        found = self.objective.accumulate(partial(FenchelExcess.of, step=step, **self._context))
+        return float(found.total / found.weight)
+
+
+def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array, float]]:
+    """Yield ways to take the pull along free directions away: the step, the mean gradient it leaves for the
+    coefficients, and the cosine that is left.
+    """
+    objective = point.objective
+    free = np.asarray(objective.penalty.free_directions(objective.columns))
+    for _ in range(ROUNDS):
+        basis = _with_intercept(free, objective.fit_intercept)
+        if basis.shape[1] > FREE_LIMIT:
+            break
+        beta, moved = _newton_along(at, basis)
+        left = _cosine(basis.T @ moved, at)
+        gradient = _held(objective, moved, free, at)
+        also = _beyond(free, np.asarray(objective.penalty.free_directions(objective.columns, -gradient)))
+        if not also.shape[1]:
+            yield Correction(free, beta), gradient, left
+            break
+        free = np.hstack([free, also])
+        at = point.slopes_at(free)
+    low, high = -at.by_sign[0], at.by_sign[1]
+    if objective.fit_intercept and at.gradient.ndim == 1 and low > 0 and high > 0:
+        signs = (min(1.0, high / low), min(1.0, low / high))
+        free = np.asarray(objective.penalty.free_directions(objective.columns))
+        scaled = point.slopes_at(free, signs)
+        basis = _with_intercept(free, True)
+        gradient = _held(objective, scaled.gradient, free, scaled)
+        left = _cosine(basis.T @ scaled.gradient, scaled)
+        yield Correction(free, np.zeros(basis.shape[1]), signs=signs), gradient, left
+
+
+def _with_intercept(free: Array, fit_intercept: bool) -> Array:
+    basis = np.zeros((len(free) + fit_intercept, free.shape[1] + fit_intercept))
+    basis[: len(free), : free.shape[1]] = free
+    if fit_intercept:
+        basis[-1, -1] = 1.0
+    return basis
+
+
+def _held(objective: Objective, total: Array, free: Array, at: Slopes) -> Array:
+    """Return the mean gradient of the coefficients without the free directions, and without mere rounding."""
+    gradient = objective.split(total)[0]
+    for _ in range(2):  # the second time takes away what rounding left
+        gradient = gradient - free @ (free.T @ gradient)
+    noise = ROUNDING * np.sqrt(objective.split(at.squares)[0] * at.energy)
+    noise = noise if gradient.ndim == 1 else noise[:, None]
+    return np.zeros_like(gradient) if (np.abs(gradient) <= noise).all() else gradient / at.weight
+
+
+def _beyond(free: Array, others: Array) -> Array:
+    """Return orthonormal directions of what others add to the free ones."""
+    new = others - free @ (free.T @ others)
+    new = new[:, np.linalg.norm(new, axis=0) > 1e-9]
+    if not new.shape[1]:
+        return new
+    axes, lengths, _ = np.linalg.svd(new, full_matrices=False)
+    return np.asarray(axes[:, lengths > 1e-9])
+
+
+def _cosine(pull: Array, at: Slopes) -> float:
+    """Return the greatest cosine of the slopes with a free direction."""
+    size = np.sqrt(at.free_squares * at.energy)
+    pulls = np.abs(pull) if pull.ndim == 1 else np.abs(pull).max(axis=1, initial=0.0)
+    return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
+
+
+def _newton_along(at: Slopes, basis: Array) -> tuple[Array, Array]:
+    """Return the step along the basis that takes the gradient's pull along it away, and what is left."""
+    single = at.gradient.ndim == 1
+    gradient = at.gradient[:, None] if single else at.gradient
+    if at.bend.ndim == 4:
+        outputs, f = gradient.shape[1], basis.shape[1]
+        matrix = np.einsum("qf,abqg->afbg", basis, at.bend).reshape(outputs * f, outputs * f)
+        beta = _solve(matrix, (basis.T @ gradient).T.ravel()).reshape(outputs, f).T
+        return beta, gradient - np.einsum("abqf,fb->qa", at.bend, beta)
+    beta = np.column_stack(
+        [_solve(basis.T @ bend, basis.T @ g) for bend, g in zip(at.bend, gradient.T, strict=True)]
+    )
+    left = gradient - np.column_stack([bend @ b for bend, b in zip(at.bend, beta.T, strict=True)])
+    return (beta[:, 0], left[:, 0]) if single else (beta, left)
+
+
+def _solve(matrix: Array, right: Array) -> Array:
+    """Solve a symmetric system, a singular one by least squares, whatever the scales of its columns."""
+    if not len(right):
+        return np.zeros(0)
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    size[size == 0] = 1.0
+    scaled = matrix / size[:, None] / size
+    found: Array = linalg.lstsq(scaled, right / size, cond=1e-13, check_finite=False)[0] / size
+    return found
+
+
+def stationarity(objective: Objective, w: Array, tolerance: float) -> Certificate:
+    """Certify a point by the cosine of the slopes with each column, after the penalty's own pull."""
+    point = _Point(objective, w, None)
+    at = point.slopes_at(np.zeros((objective.columns, 0)))
+    gradient, intercept = objective.split(at.gradient / at.weight)
+    pull = _distance(objective.penalty, point.coef, gradient)
+    if objective.fit_intercept:
+        pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
+    size = np.sqrt(at.squares * at.energy) / at.weight
+    worst = pull if pull.ndim == 1 else pull.max(axis=1, initial=0.0)
+    floor = np.finfo(float).tiny
+    value = float(np.max(worst / np.maximum(size, floor), initial=0.0))
+    parts = {"objective": at.value / at.weight + float(objective.penalty.value(point.coef))}
+    return Certificate("stationary", "cosine of slopes and columns", value, tolerance, parts)
+
+
+def _distance(penalty: Any, coef: Array, gradient: Array) -> Array:
+    if penalty.offers("subdifferential_distance"):
+        return np.asarray(penalty.subdifferential_distance(coef, gradient))
+    return np.asarray(np.abs(coef - penalty.prox(coef - gradient, 1.0)))

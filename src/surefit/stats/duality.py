@@ -1,0 +1,244 @@
+r"""Sums that bound a fit from below: slopes of a loss, and what Fenchel's inequality leaves open.
+
+For :math:`F = \sum_i s_i f(y_i, z_i)`, :math:`z = Xw + b`, slopes :math:`u_i = f'(y_i, z_i)` make a dual
+point once they are orthogonal to every direction that no penalty holds back. :class:`Slopes` sums what it
+takes to find a correction :math:`u - H Z \beta` that is (Z: the rows along the free directions, H: the
+curvatures, so that a slope near the end of its range hardly moves), :class:`FenchelExcess` what that leaves,
+
+.. math:: \sum_i s_i \left( f(y_i, z_i) + f^*(y_i, u_i) - z_i u_i \right) \ge 0 .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.batch import Batch
+from surefit.stats.base import Statistic, seal
+from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """How slopes become a dual point: :math:`factor \\cdot (u - H Z \\beta)`, u with its signs scaled.
+
+    free: directions of the coefficients, (p, f). beta: (f,), one more with an intercept, or with a column an
+    output. signs: factors of the negative and of the positive slopes.
+    """
+
+    free: Array
+    beta: Array
+    factor: float = 1.0
+    signs: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes(Statistic):
+    """At a point: the loss, its gradient, and how the gradient bends along the free directions.
+
+    gradient: (q,) or (q, K), the intercept last. bend: X' S H Z, of shape (1, q, f), (K, q, f) or, for
+    coupled outputs, (K, K, q, f). by_sign: the sums of the negative and of the positive slopes. energy,
+    squares, free_squares: the sums of squares of the slopes, of each column, and of each free direction.
+
+    >>> batch = Batch(np.array([[1.0], [3.0]]), np.array([2.0, 6.0]))
+    >>> at = Slopes.of(batch, loss=SquaredTrial(), w=np.array([1.0]), intercept=0.0, free=np.zeros((1, 0)))
+    >>> at.gradient, at.bend[0, :, 0], at.squares
+    (array([-10.,  -4.]), array([4., 2.]), array([10.,  2.]))
+    """
+
+    name = "slopes"
+
+    weight: float
+    value: float
+    gradient: Array
+    bend: Array
+    by_sign: Array
+    energy: float
+    squares: Array
+    free_squares: Array
+
+    def __post_init__(self) -> None:
+        seal(self)
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        *,
+        loss: Any = None,
+        w: Array | None = None,
+        intercept: Any = None,
+        free: Array | None = None,
+        slopes: Array | None = None,
+        signs: tuple[float, float] = (1.0, 1.0),
+        **context: Any,
+    ) -> Slopes:
+        """Evaluate ``loss`` at w and ``intercept``, None for no intercept.
+
+        ``slopes``, one a row, stand in for the loss's own; ``signs`` scale the negative and positive ones.
+        """
+        if loss is None or w is None or free is None:
+            raise ValueError("Slopes need loss=, w= and free=.")
+        rows = Rows.of(batch, w, intercept)
+        s, X = rows.s, rows.X
+        slope = rows.slopes(batch, loss, slopes, signs)
+        Z = rows.along(free, intercept is not None)
+        bend = finite_curvature(loss, rows.y, rows.z)
+        weighted = _by_row(s, slope) * slope
+        bends = [_bend(X, s, column, Z, intercept) for column in _columns(bend)]
+        shape = (*bend.shape[1:], *bends[0].shape) if bend.ndim > 1 else (1, *bends[0].shape)
+        return cls(
+            float(s.sum()),
+            float(s @ loss.value(rows.y, rows.z)),
+            _bordered(X.T @ weighted, weighted.sum(axis=0), intercept),
+            np.array(bends).reshape(shape),
+            np.array([np.minimum(weighted, 0.0).sum(), np.maximum(weighted, 0.0).sum()]),
+            float(np.sum(weighted * slope)),
+            _bordered(_squares(X, s), s.sum(), intercept),
+            _squares(Z, s),
+        )
+
+    def __add__(self, other: Slopes) -> Slopes:
+        return Slopes(*(getattr(self, name) + getattr(other, name) for name in _SLOPES))
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """Losses of one output, several, and coupled ones, with and without free directions."""
+        w, none = np.ones(4) / 9, np.zeros((4, 0))
+        three = {"w": np.eye(4)[:, :3] / 5, "intercept": np.zeros(3), "free": none}
+        return (
+            Trial("numbers", {"loss": SquaredTrial(), "w": w, "free": np.eye(4)[:, :2]}),
+            Trial("sparse", {"loss": LogisticTrial(), "w": w, "intercept": 0.1, "free": none}),
+            Trial("numbers", {"loss": SquaredTrial(), "w": w, "free": none, "signs": (0.5, 0.2)}),
+            Trial("classes", {"loss": SoftmaxTrial(), **three}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FenchelExcess(Statistic):
+    """What a dual point leaves of the gap between loss and conjugate, summed over the rows.
+
+    ``slopes`` of the context, one a row, stand in for the loss's own where these are not unique.
+
+    >>> batch = Batch(np.array([[1.0], [3.0]]), np.array([2.0, 6.0]))
+    >>> step = Correction(np.zeros((1, 0)), np.array([0.0]))
+    >>> FenchelExcess.of(batch, loss=SquaredTrial(), w=np.array([1.0]), intercept=0.0, step=step).total
+    0.0
+    """
+
+    name = "fenchel_excess"
+
+    weight: float
+    total: float
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        *,
+        loss: Any = None,
+        w: Array | None = None,
+        intercept: Any = None,
+        step: Correction | None = None,
+        slopes: Array | None = None,
+        **context: Any,
+    ) -> FenchelExcess:
+        """Evaluate at w and ``intercept``."""
+        if loss is None or w is None or step is None:
+            raise ValueError("a FenchelExcess needs loss=, w= and step=.")
+        rows = Rows.of(batch, w, intercept)
+        u = rows.slopes(batch, loss, slopes, step.signs)
+        if np.any(step.beta):
+            moved = rows.along(step.free, intercept is not None) @ step.beta
+            bend = finite_curvature(loss, rows.y, rows.z)
+            u = u - (np.einsum("iab,ib->ia", bend, moved) if bend.ndim == 3 else bend * moved)
+        return cls(float(rows.s.sum()), float(rows.s @ loss.excess(rows.y, rows.z, step.factor * u)))
+
+    def __add__(self, other: FenchelExcess) -> FenchelExcess:
+        return FenchelExcess(self.weight + other.weight, self.total + other.total)
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """A dual point scaled down, and one moved along a free direction."""
+        w = np.ones(4) / 9
+        scaled = Correction(np.zeros((4, 0)), np.zeros(0), 0.5, (0.9, 1.0))
+        moved = Correction(np.eye(4)[:, :1], np.array([0.1, 0.2]))
+        return (
+            Trial("numbers", {"loss": SquaredTrial(), "w": w, "step": scaled}),
+            Trial("sparse", {"loss": SquaredTrial(), "w": w, "intercept": 0.1, "step": moved}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a batch that count, and their scores."""
+
+    X: Any
+    y: Any
+    s: Array
+    z: Array
+    kept: Any
+
+    @classmethod
+    def of(cls, batch: Batch, w: Array, intercept: Any) -> Rows:
+        """Drop the rows of weight 0 and score the others."""
+        X: Any = batch.X
+        y, s = batch.y, np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, np.float64)
+        kept: Any = slice(None)
+        if not s.all():
+            kept = s > 0
+            X, y, s = X[kept], None if y is None else y[kept], s[kept]
+        z = np.asarray(X @ w, dtype=np.float64)
+        return cls(X, y, s, z if intercept is None else z + intercept, kept)
+
+    def slopes(self, batch: Batch, loss: Any, given: Array | None, signs: tuple[float, float]) -> Array:
+        """Return the loss's slopes, or those given, the negative and the positive ones each scaled."""
+        if given is None:
+            u = loss.gradient(self.y, self.z)
+        else:
+            u = given[batch.start : batch.start + len(batch)][self.kept]
+        return np.asarray(u if signs == (1.0, 1.0) else u * np.where(u < 0, *signs))
+
+    def along(self, free: Array, intercept: bool) -> Array:
+        """Return the rows along the free directions, and a column of ones for an intercept."""
+        Z = np.asarray(self.X @ free, dtype=np.float64) if free.shape[1] else np.zeros((len(self.s), 0))
+        return np.hstack([Z, np.ones((len(Z), 1))]) if intercept else Z
+
+
+def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
+    """Return the curvature, 0 where a kink makes it infinite."""
+    bend = np.asarray(loss.curvature(y, z), dtype=np.float64)
+    return np.where(np.isfinite(bend), bend, 0.0)
+
+
+_SLOPES = tuple(entry.name for entry in fields(Slopes))
+
+
+def _columns(bend: Array) -> Iterable[Array]:
+    flat = bend.reshape(len(bend), int(np.prod(bend.shape[1:])))
+    return (flat[:, k] for k in range(flat.shape[1]))
+
+
+def _by_row(s: Array, like: Array) -> Array:
+    return s if like.ndim == 1 else s[:, None]
+
+
+def _bordered(part: Any, last: Any, intercept: Any) -> Array:
+    return np.asarray(part) if intercept is None else np.concatenate([part, np.asarray(last)[None]])
+
+
+def _bend(X: Any, s: Array, bend: Array, Z: Array, intercept: Any) -> Array:
+    rows = (s * bend)[:, None] * Z
+    return _bordered(X.T @ rows, rows.sum(axis=0), intercept)
+
+
+def _squares(X: Any, s: Array) -> Array:
+    if hasattr(X, "tocsr"):
+        return np.asarray(X.multiply(X).T @ s, dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)
