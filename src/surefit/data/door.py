@@ -35,7 +35,7 @@ class Accepts:
     target: whether it learns from numbers, from classes, from either, or without a target; several_targets:
     y may have many columns. sparse: X may be sparse. missing: cells may be missing. tables: it wants typed
     tables as they are, not matrices. cells: it takes values of any type in memory, column by column as they
-    are, and looks at levels for itself.
+    are, and looks at levels for itself. by_columns: it reads sparse matrices by column as well as by row.
     """
 
     target: Literal["none", "number", "class", "any"] = "none"
@@ -44,6 +44,12 @@ class Accepts:
     missing: bool = False
     tables: bool = False
     cells: bool = False
+    by_columns: bool = False
+
+    @property
+    def sparse_formats(self) -> Any:
+        """What scikit-learn calls ``accept_sparse``."""
+        return False if not self.sparse else ["csc", "csr"] if self.by_columns else "csr"
 
 
 def is_streamed(X: Any, y: Any = None, weight: Any = None) -> bool:
@@ -119,7 +125,7 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
     if accepts.cells and not (accepts.sparse and hasattr(X, "toarray")):
         return _validated_cells(estimator, accepts, X, y, reset)
     how: dict[str, Any] = {
-        "accept_sparse": "csr" if accepts.sparse else False,
+        "accept_sparse": accepts.sparse_formats,
         "dtype": list(_FLOATS),
         "reset": reset,
     }
