@@ -60,11 +60,23 @@ def certificate(objective: Objective, w: Array, tolerance: float, slopes: Array 
     if not (objective.loss.convex and penalty.convex and penalty.offers("conjugate")):
         return stationarity(objective, w, tolerance)
     found = duality_gap(objective, w, slopes)
-    scale = objective.scale
-    parts = {"objective": found.primal, "gap": found.gap, "scale": scale, "left": found.left}
+    return proved(found.primal, found.gap, objective.scale, tolerance, left=found.left, slopes=slopes)
+
+
+def proved(
+    primal: float,
+    gap: float,
+    scale: float,
+    tolerance: float,
+    *,
+    left: float = 0.0,
+    slopes: Array | None = None,
+) -> Certificate:
+    """Return the certificate of a gap, relative to ``scale``: the loss of a constant above the least one."""
+    parts = {"objective": primal, "gap": gap, "scale": scale, "left": left}
     witness = {} if slopes is None else {"slopes": slopes}
     measure = "duality gap, relative to the loss of a constant"
-    return Certificate("optimal", measure, max(found.gap / scale, found.left), tolerance, parts, witness)
+    return Certificate("optimal", measure, max(gap / scale, left), tolerance, parts, witness)
 
 
 def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> Gap:
