@@ -30,7 +30,7 @@ class RankDeficiency(Rule):
             severity="warning",
             message=f"{null.shape[1]} of {len(null)} columns follow from the others, up to a constant: "
             f"{listed(sentences)}.",
-            remedy="The shortest coefficients were taken; drop a column of each to make them unique.",
+            remedy=_remedy(evidence.get("penalty")),
             columns=tuple(names[i] for i in involved),
             evidence={"rank": float(len(null) - null.shape[1]), "columns": float(len(null))},
         )
@@ -44,6 +44,13 @@ class RankDeficiency(Rule):
     def sound(cls) -> Evidence:
         """No direction cancels."""
         return {"null_space": np.empty((3, 0))}
+
+
+def _remedy(penalty: float | None) -> str:
+    """What a fit with this penalty, or without any, has made of many equal answers, and what to do."""
+    if penalty:
+        return "The penalty shares one effect out among them; drop a column of each to see it whole."
+    return "The shortest coefficients were taken; drop a column of each to make them unique."
 
 
 def reduced_echelon(null: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int]]:

@@ -24,6 +24,7 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.linear.base import LinearPrediction, shaped
+from surefit.models.linear.leverage import leverage
 from surefit.models.linear.orthogonality import orthogonality, recomputed
 from surefit.models.linear.reporting import Inference
 from surefit.models.linear.rows import CentredRows, gathered
@@ -36,7 +37,6 @@ from surefit.stats.residuals import Residuals
 from surefit.stats.triangular import TriangularFactor
 
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
-CHEAP_LEVERAGE = 1e8  # multiplications that looking for rows of high leverage may cost
 
 Matrix = NDArray[np.float64]
 
@@ -126,10 +126,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if solution is None:
             solution = self._by_factor(source, engine, moments)
         learned = self._learned(solution, moments, schema)
-        if moments.rows * schema.width**2 > CHEAP_LEVERAGE:
-            return learned
-        pull = engine.map(partial(_leverage, solution.root, moments, self.fit_intercept), source)
-        return replace(learned, evidence={**learned.evidence, "leverage": np.concatenate(list(pull))})
+        pull = leverage(source, engine, moments, solution.root, self.fit_intercept)
+        return replace(learned, evidence={**learned.evidence, **pull})
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
         gram, cross = self._normal_equations(moments)
@@ -269,15 +267,6 @@ def _nonnegative(gram: Matrix, cross: Matrix) -> LeastSquares:
     coef = np.stack([nonnegative_least_squares(gram, column).coef for column in cross.T], axis=1)
     none = np.empty((len(coef), 0))
     return LeastSquares(coef, int((coef > 0).any(axis=1).sum()), np.nan, "active set", none, none)
-
-
-def _leverage(root: Matrix, moments: Moments, centred: bool, batch: Batch) -> NDArray[np.float64]:
-    """How much each row's own target moves its prediction: the diagonal of the hat matrix."""
-    X: Any = batch.X
-    dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    inner = ((dense - moments.mean_x) if centred else dense) @ root
-    found = (inner * inner).sum(axis=1) + (1 / moments.weight if centred else 0.0)
-    return found if batch.weight is None else batch.weight * found
 
 
 def _parts(solution: LeastSquares) -> dict[str, float]:

@@ -18,6 +18,7 @@ from surefit.core.trace import Trace
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.linear.dense_rows import DenseRows
+from surefit.models.linear.leverage import dependencies, inverse_root, leverage
 from surefit.models.linear.passes import Passes, in_memory
 from surefit.models.linear.ridge_gap import Scales, certify, spread_of_both
 from surefit.models.linear.rows import gathered
@@ -130,8 +131,11 @@ def from_sums(source: Source, engine: Engine, moments: Moments, problem: Problem
         return by_moments(moments, problem)
     solved = by_cholesky(moments, problem)
     if solved is None or not solved.certificate.holds:
-        return by_factor(source, engine, moments, problem)
-    return solved
+        solved = by_factor(source, engine, moments, problem)
+    penalised = normal_equations(moments, problem.fit_intercept)[0]
+    penalised.flat[:: len(penalised) + 1] += problem.strength.min()
+    pull = leverage(source, engine, moments, inverse_root(penalised), problem.fit_intercept)
+    return replace(solved, evidence={**solved.evidence, **pull})
 
 
 def normal_equations(moments: Moments, fit_intercept: bool) -> tuple[Matrix, Matrix]:
@@ -196,6 +200,7 @@ def _proved(
     evidence = {
         "condition": found.condition,
         "penalty": float(problem.strength.min()),
+        "null_space": dependencies(normal_equations(moments, problem.fit_intercept)[0]),
         "correlation": moments.correlation(),
         "column_moments": _column_moments(moments.weight, mean_x, np.diagonal(moments.gram)),
         "target_moments": _column_moments(moments.weight, mean_y, np.diagonal(moments.target_scatter)),

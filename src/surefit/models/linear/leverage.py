@@ -1,0 +1,67 @@
+"""Rows that pull a fit towards themselves, and columns that follow from others, as evidence."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from surefit.data.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.solvers.least_squares import column_lengths
+from surefit.stats.moments import Moments
+
+Matrix = NDArray[np.float64]
+
+CHEAP = 1e8  # multiplications that looking for such rows may cost
+DEPENDENT_COLUMNS = 1000  # eigenvectors of more take longer than a fit should for what it only reports
+
+
+def leverage(
+    source: Source, engine: Engine, moments: Moments, root: Matrix | None, centred: bool
+) -> dict[str, NDArray[np.float64]]:
+    """How much each row's own target moves its prediction, as evidence; nothing where it costs too much.
+
+    ``root`` is L with LL' the (pseudo-)inverse of the normal equations.
+    """
+    if root is None or moments.rows * len(moments.mean_x) ** 2 > CHEAP:
+        return {}
+    pull = engine.map(partial(_of_rows, root, moments, centred), source)
+    return {"leverage": np.concatenate(list(pull))}
+
+
+def _of_rows(root: Matrix, moments: Moments, centred: bool, batch: Batch) -> NDArray[np.float64]:
+    X: Any = batch.X
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    inner = ((dense - moments.mean_x) if centred else dense) @ root
+    found = (inner * inner).sum(axis=1) + (1 / moments.weight if centred else 0.0)
+    return found if batch.weight is None else batch.weight * found
+
+
+def inverse_root(penalised: Matrix) -> Matrix | None:
+    """L with LL' the inverse of a positive definite matrix; None for any other."""
+    lengths = column_lengths(np.diagonal(penalised))
+    factor, failed = linalg.lapack.dpotrf(penalised / lengths[:, None] / lengths, lower=0, clean=1)
+    return None if failed else linalg.lapack.dtrtri(factor)[0] / lengths[:, None]
+
+
+def dependencies(gram: Matrix) -> Matrix | None:
+    """Directions in which columns cancel but for rounding, in their own units; None for too many columns."""
+    p = len(gram)
+    if p > DEPENDENT_COLUMNS:
+        return None
+    lengths = column_lengths(np.diagonal(gram))
+    scaled = gram / lengths[:, None] / lengths
+    cut = 8 * p * np.finfo(float).eps
+    factor, failed = linalg.lapack.dpotrf(scaled, lower=0, clean=1)
+    if p and not failed:
+        reciprocal, _ = linalg.lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max())
+        if reciprocal > p * cut:  # between the norms of dpocon and of eigenvalues lies a factor p at most
+            return np.empty((p, 0))
+    values, vectors = linalg.eigh(scaled, check_finite=False)
+    found: Matrix = vectors[:, values <= cut * max(float(values.max(initial=0.0)), 0.0)] / lengths[:, None]
+    return found
