@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+LARGEST = 20_000  # bytes that a watched client may gather at a time
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
@@ -25,3 +27,21 @@ def client(cluster: Any) -> Iterator[Any]:
     with Client(cluster) as client:
         client.wait_for_workers(2, timeout=60)
         yield client
+
+
+@pytest.fixture
+def watched(client: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Fail when the client gathers anything large; the sizes of what it gathered."""
+    from dask.sizeof import sizeof
+    from distributed import Client
+
+    gather, sizes = Client._gather_remote, []
+
+    async def checked(self: Any, *arguments: Any, **settings: Any) -> Any:
+        response = await gather(self, *arguments, **settings)
+        sizes.extend(sizeof(value) for value in response["data"].values())
+        assert max(sizes, default=0) <= LARGEST, f"{max(sizes)} bytes came to the client."
+        return response
+
+    monkeypatch.setattr(Client, "_gather_remote", checked)
+    return sizes

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from tests.laws.conftest import LARGEST
 from tests.laws.pieces import Fail, KillWorker, mapped, numbers, pieces
 
 import surefit
@@ -17,7 +18,6 @@ from surefit.stats.spread import Spread
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
-LARGEST = 20_000  # bytes that the client may gather at a time; a chunk below has six times as many
 
 
 def lazy():
@@ -32,24 +32,6 @@ def spread(source):
 def assert_equal_bits(one, two):
     for entry in fields(one):
         np.testing.assert_array_equal(getattr(one, entry.name), getattr(two, entry.name), err_msg=entry.name)
-
-
-@pytest.fixture
-def watched(client, monkeypatch):
-    """Fail when the client gathers anything large."""
-    from dask.sizeof import sizeof
-    from distributed import Client
-
-    gather, sizes = Client._gather_remote, []
-
-    async def checked(self, *arguments, **settings):
-        response = await gather(self, *arguments, **settings)
-        sizes.extend(sizeof(value) for value in response["data"].values())
-        assert max(sizes, default=0) <= LARGEST, f"{max(sizes)} bytes came to the client."
-        return response
-
-    monkeypatch.setattr(Client, "_gather_remote", checked)
-    return sizes
 
 
 def test_only_sums_come_back(client, watched):

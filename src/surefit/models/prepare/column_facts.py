@@ -14,9 +14,10 @@ from surefit.data.batch import Batch
 from surefit.data.cells import column_counts, column_numbers
 from surefit.data.schema import Column, Schema
 from surefit.data.source import MappedSource, Source
+from surefit.engine.base import Engine
 from surefit.models.prepare.column_plan import Facts
-from surefit.models.prepare.encoder import NAN, is_nan, key, plain_cells
-from surefit.models.prepare.plain import plain_moments
+from surefit.models.prepare.encoder import NAN, is_nan, recounted
+from surefit.models.prepare.plain import plain_moments, total_weight
 from surefit.stats.base import Joint
 from surefit.stats.category_counts import CategoryCounts
 from surefit.stats.sketch import Sketch
@@ -87,14 +88,17 @@ def _of_category(weight: float, levels: NDArray[Any], counts: NDArray[np.float64
     return Facts(weight, gone, levels=levels[there], counts=counts[there])
 
 
-def plain_facts(source: Source, columns: Columns) -> list[Facts]:
+def plain_facts(source: Source, engine: Engine, columns: Columns) -> list[Facts]:
     """The same but for medians from plain passes: extended sums, and dictionaries of values."""
     numeric = [j for j, column in enumerate(columns) if column.kind in NUMERIC]
-    moments = plain_moments(numbers_source(source, columns)) if numeric else None
-    weight, tallies = _tallied(source, columns)
+    moments = plain_moments(numbers_source(source, columns), engine) if numeric else None
+    weight = total_weight(source, engine)
+    words = [j for j, column in enumerate(columns) if column.kind == "category"]
+    tallies = iter(recounted(source, engine, words))
     facts = []
-    for j, (column, tally) in enumerate(zip(columns, tallies, strict=True)):
+    for j, column in enumerate(columns):
         if column.kind == "category":
+            tally = next(tallies)
             gone = tally.pop(NAN, 0.0) + tally.pop(None, 0.0)
             levels = np.array(sorted(tally), dtype=object)
             counts = np.array([tally[level] for level in levels])
@@ -117,17 +121,3 @@ def numbers_source(source: Source, columns: Columns) -> Source:
 
 def _numbers_only(batch: Batch, columns: Columns) -> Batch:
     return replace(batch, X=numbers_of(batch.X, columns))
-
-
-def _tallied(source: Source, columns: Columns) -> tuple[float, list[dict[Any, float]]]:
-    """The weight of all rows, and of each value of each category."""
-    total, tallies = 0.0, [dict[Any, float]() for _ in columns]
-    for batch in source:
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
-        total += float(weight.sum())
-        for j, (column, tally) in enumerate(zip(columns, tallies, strict=True)):
-            if column.kind == "category":
-                for cell, s in zip(plain_cells(batch.X, j), weight.tolist(), strict=True):
-                    if s > 0:
-                        tally[key(cell)] = tally.get(key(cell), 0.0) + s
-    return total, tallies

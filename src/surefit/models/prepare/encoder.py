@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import fsum
 from typing import Any
 
@@ -73,8 +74,8 @@ class Encoder(Transformer, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Count every cell again, one by one, under the key that Python gives it."""
-        tallies = recounted(source, len(self.categories_))
-        change = relative_change(self.n_samples_seen_, total_weight(source))
+        tallies = recounted(source, engine, range(len(self.categories_)))
+        change = relative_change(self.n_samples_seen_, total_weight(source, engine))
         for levels, counts, tally in zip(self.categories_, self.counts_, tallies, strict=True):
             expected = [tally.pop(key(level), 0.0) for level in levels.tolist()]
             if not isinstance(self.categories, str):
@@ -90,16 +91,26 @@ class Encoder(Transformer, abstract=True):
         return tags
 
 
-def recounted(source: Source, columns: int) -> list[dict[Any, float]]:
-    """The weight of every value of each column, by plain dictionaries."""
-    parts: list[dict[Any, list[float]]] = [{} for _ in range(columns)]
-    for batch in source:
-        weight = [1.0] * len(batch) if batch.weight is None else batch.weight.tolist()
-        for j, part in enumerate(parts):
-            for value, s in zip(plain_cells(batch.X, j), weight, strict=True):
-                if s > 0:
-                    part.setdefault(key(value), []).append(s)
-    return [{value: fsum(sums) for value, sums in part.items()} for part in parts]
+def recounted(source: Source, engine: Engine, columns: Sequence[int]) -> list[dict[Any, float]]:
+    """The weight of every value of some columns, by plain dictionaries."""
+    sums: list[dict[Any, list[float]]] = [{} for _ in columns]
+    for tallies in engine.map(partial(_tallies, columns=columns), source):
+        for known, tally in zip(sums, tallies, strict=True):
+            for value, weight in tally.items():
+                known.setdefault(value, []).append(weight)
+    return [{value: fsum(weights) for value, weights in known.items()} for known in sums]
+
+
+def _tallies(batch: Batch, columns: Sequence[int]) -> list[dict[Any, float]]:
+    weight = [1.0] * len(batch) if batch.weight is None else batch.weight.tolist()
+    found: list[dict[Any, float]] = []
+    for j in columns:
+        parts: dict[Any, list[float]] = {}
+        for value, s in zip(plain_cells(batch.X, j), weight, strict=True):
+            if s > 0:
+                parts.setdefault(key(value), []).append(s)
+        found.append({value: fsum(sums) for value, sums in parts.items()})
+    return found
 
 
 def plain_cells(X: Any, j: int) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,10 @@ from surefit.core.errors import DataError
 from surefit.data.batch import Batch
 from surefit.data.cells import Cells
 from surefit.data.source import MappedSource, Source
+from surefit.engine.base import Engine
 from surefit.models.prepare.encoder import NAN, recounted
 from surefit.models.prepare.gaps import gaps, is_missing_marker
-from surefit.models.prepare.plain import blocks, plain_moments
+from surefit.models.prepare.plain import block, plain_moments
 from surefit.models.prepare.quantiles import quantile_change, whole_sketch
 from surefit.stats.base import Statistic
 from surefit.stats.category_counts import CategoryCounts
@@ -132,19 +132,20 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def filling_change(
-    filling: Filling, values: NDArray[Any], error: NDArray[np.float64], source: Source, marker: Any
+    filling: Filling, values: NDArray[Any], error: NDArray[np.float64], rows: Source, engine: Engine
 ) -> float:
     """How far fill values are from those found again in plain passes, in ranges of their columns.
 
-    Another word is infinitely far; a median from a sketch is held to the ranks that its error allows.
+    The gaps of the rows are NaN. Another word is infinitely far; a median from a sketch is held to the ranks
+    that its error allows.
     """
-    rows = MappedSource(source, source.schema, partial(present, marker=marker))
     if filling.strategy == "median":
-        filled = np.sum([(~np.isnan(X)).sum(axis=0) for X, _ in blocks(rows)], axis=0)
+        filled = sum(engine.map(_cells_there, rows))
         medians = np.where(filled == 0, np.nan, values.astype(np.float64))
-        return quantile_change(rows, [0.5], medians[None, :], error)
+        return quantile_change(rows, engine, [0.5], medians[None, :], error)
     worst = 0.0
-    for value, (plain, span) in zip(values.tolist(), _plain_values(filling, rows, len(values)), strict=True):
+    plains = _plain_values(filling, rows, engine, len(values))
+    for value, (plain, span) in zip(values.tolist(), plains, strict=True):
         if value == plain or (is_missing_marker(value) and is_missing_marker(plain)):
             continue
         numbers = isinstance(value, int | float) and isinstance(plain, int | float)
@@ -152,17 +153,21 @@ def filling_change(
     return worst
 
 
-def _plain_values(filling: Filling, rows: Source, columns: int) -> list[tuple[Any, float]]:
+def _cells_there(batch: Batch) -> Any:
+    return (~np.isnan(block(batch)[0])).sum(axis=0)
+
+
+def _plain_values(filling: Filling, rows: Source, engine: Engine, columns: int) -> list[tuple[Any, float]]:
     """For each column the fill value and the range of what it was found from."""
     if filling.strategy == "mean":
-        plain = plain_moments(rows)
+        plain = plain_moments(rows, engine)
         means = filling._kept(np.where(plain.weight > 0, plain.mean, np.nan))
         spans = plain.maximum - plain.minimum + 1e-6 * plain.largest
         return list(zip(means.tolist(), spans.tolist(), strict=True))
     dense = MappedSource(rows, rows.schema, _dense)
     return [
         _plain_value(filling, {level: count for level, count in tally.items() if level != NAN})
-        for tally in recounted(dense, columns)
+        for tally in recounted(dense, engine, range(columns))
     ]
 
 

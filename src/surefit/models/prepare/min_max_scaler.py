@@ -103,7 +103,7 @@ class MinMaxScaler(FiniteByMoments, AffineScaler):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Find the ranges again by plain minima and maxima."""
-        plain = plain_moments(source)
+        plain = plain_moments(source, engine)
         empty = plain.weight == 0
         low, high = (np.where(empty, np.nan, end) for end in (plain.minimum, plain.maximum))
         start, end = self._range()

@@ -84,7 +84,7 @@ class MissingIndicator(Transformer):
         return Certificate("exact", "largest relative change of a count of missing cells", value, 1e-8)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        total, missing = recounted_gaps(source, self.missing_values, self.n_features_in_)
+        total, missing = recounted_gaps(source, engine, self.missing_values)
         shown = np.arange(len(missing)) if self.features == "all" else np.flatnonzero(missing)
         steps = [relative_change(self.missing_weight_, missing), relative_change(self.n_samples_seen_, total)]
         return self._certificate(max(steps) if np.array_equal(shown, self.features_) else np.inf)
@@ -125,13 +125,15 @@ def missing_cells(batch: Batch, marker: Any) -> Missing:
     return Missing(weight, np.asarray(found.T @ rows, dtype=np.float64).ravel())
 
 
-def recounted_gaps(source: Source, marker: Any, columns: int) -> tuple[float, NDArray[np.float64]]:
+def recounted_gaps(source: Source, engine: Engine, marker: Any) -> tuple[float, NDArray[np.float64]]:
     """The weight of all rows, and of each column's missing cells, in extended precision."""
-    total, missing = np.longdouble(0), np.zeros(columns, dtype=np.longdouble)
-    for batch in source:
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
-        found = gaps(batch.X, marker)
-        dense = found.toarray() if sparse.issparse(found) else found
-        total += weight.sum(dtype=np.longdouble)
-        missing += np.where(dense, weight[:, None], 0).sum(axis=0, dtype=np.longdouble)
-    return float(total), missing.astype(np.float64)
+    totals, missing = zip(*engine.map(partial(_gaps, marker=marker), source), strict=True)
+    return float(sum(totals)), np.asarray(sum(missing), dtype=np.float64)
+
+
+def _gaps(batch: Batch, marker: Any) -> tuple[Any, Any]:
+    weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+    found = gaps(batch.X, marker)
+    dense = found.toarray() if sparse.issparse(found) else found
+    missing = np.where(dense, weight[:, None], 0).sum(axis=0, dtype=np.longdouble)
+    return weight.sum(dtype=np.longdouble), missing

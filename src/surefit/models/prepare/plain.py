@@ -1,30 +1,37 @@
-"""Plain recomputations, for certificates: extended precision and whole columns, and no code of the fits."""
+"""Plain recomputations, for certificates: extended precision and whole columns, and no code of the fits.
+
+Each batch is summed up where it lies, by ``engine.map``; only the sums come back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.data.batch import Batch
 from surefit.data.source import Source
+from surefit.engine.base import Engine
 
 
-def blocks(source: Source) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield each batch as a dense float64 matrix and its weights; rows without weight are left out."""
-    for batch in source:
-        X: Any = batch.X
-        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        weight = np.ones(len(dense)) if batch.weight is None else batch.weight
-        yield dense[weight > 0], weight[weight > 0]
+def block(batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A batch as a dense float64 matrix and its weights; rows without weight are left out."""
+    X: Any = batch.X
+    dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    weight = np.ones(len(dense)) if batch.weight is None else batch.weight
+    return dense[weight > 0], weight[weight > 0]
 
 
-def total_weight(source: Source) -> float:
+def total_weight(source: Source, engine: Engine) -> float:
     """The sum of all weights."""
-    sums = [len(batch) if batch.weight is None else float(np.sum(batch.weight)) for batch in source]
-    return float(np.sum(np.array(sums, dtype=np.longdouble)))
+    return float(np.sum(np.array(list(engine.map(_weight, source)), dtype=np.longdouble)))
+
+
+def _weight(batch: Batch) -> float:
+    return float(len(batch)) if batch.weight is None else float(np.sum(batch.weight))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +52,32 @@ class PlainMoments:
         return np.where(self.weight > 0, np.maximum(np.abs(self.minimum), np.abs(self.maximum)), 0.0)
 
 
-def plain_moments(source: Source) -> PlainMoments:
+def plain_moments(source: Source, engine: Engine) -> PlainMoments:
     """Two passes over the source: means, then squared distances from them."""
-    rows, weight, total, low, high = 0.0, 0.0, 0.0, np.inf, -np.inf
-    missing: Any = 0.0
-    for X, s in blocks(source):
-        cells = _weights_of_cells(X, s)
-        rows += float(s.sum())
-        missing = missing + np.where(np.isnan(X), s[:, None], 0).sum(axis=0)
-        weight = weight + cells.sum(axis=0)
-        total = total + (cells * np.nan_to_num(X)).sum(axis=0)
-        low = np.minimum(low, np.where(cells > 0, X, np.inf).min(axis=0, initial=np.inf))
-        high = np.maximum(high, np.where(cells > 0, X, -np.inf).max(axis=0, initial=-np.inf))
-    counted = np.where(np.asarray(weight) > 0, weight, 1)
-    mean = total / counted
-    scatter: Any = 0.0
-    for X, s in blocks(source):
-        cells = _weights_of_cells(X, s)
-        scatter = scatter + (cells * np.where(np.isnan(X), 0, X - mean) ** 2).sum(axis=0)
-    found = [np.asarray(value, dtype=np.float64) for value in (weight, mean, scatter / counted, low, high)]
-    return PlainMoments(rows, missing, *found)
+    rows, missing, weight, total, low, high = zip(*engine.map(_sums, source), strict=True)
+    cells: Any = sum(weight)
+    counted = np.where(cells > 0, cells, 1)
+    mean = sum(total) / counted
+    scatter: Any = sum(engine.map(partial(_squares, mean=mean), source))
+    found = [cells, mean, scatter / counted, np.min(low, axis=0), np.max(high, axis=0)]
+    return PlainMoments(
+        float(sum(rows)), np.sum(missing, axis=0), *(np.asarray(value, dtype=np.float64) for value in found)
+    )
+
+
+def _sums(batch: Batch) -> tuple[Any, ...]:
+    """Weights of rows, of missing cells and of the others, their weighted sum, and their range."""
+    X, s = block(batch)
+    cells = _weights_of_cells(X, s)
+    low = np.where(cells > 0, X, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(cells > 0, X, -np.inf).max(axis=0, initial=-np.inf)
+    missing = np.where(np.isnan(X), s[:, None], 0).sum(axis=0)
+    return s.sum(), missing, cells.sum(axis=0), (cells * np.nan_to_num(X)).sum(axis=0), low, high
+
+
+def _squares(batch: Batch, mean: Any) -> Any:
+    X, s = block(batch)
+    return (_weights_of_cells(X, s) * np.where(np.isnan(X), 0, X - mean) ** 2).sum(axis=0)
 
 
 def _weights_of_cells(X: NDArray[Any], s: NDArray[Any]) -> NDArray[np.longdouble]:

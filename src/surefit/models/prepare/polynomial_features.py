@@ -124,7 +124,7 @@ class PolynomialFeatures(Transformer):
             and bool(allowed.all())
             and (not self.interaction_only or self.powers_.max(initial=0) <= 1)
         )
-        change = relative_change(self.n_samples_seen_, total_weight(source))
+        change = relative_change(self.n_samples_seen_, total_weight(source, engine))
         return self._certificate(change if whole else np.inf)
 
     def _transform(self, X: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from surefit.data.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
-from surefit.models.prepare.plain import blocks, change
+from surefit.models.prepare.plain import block, change
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
 
@@ -52,38 +53,50 @@ def _shrunk(statistic: Any) -> Any:
 
 
 def quantile_change(
-    source: Source, shares: list[float], found: NDArray[np.float64], error: NDArray[np.float64]
+    source: Source,
+    engine: Engine,
+    shares: list[float],
+    found: NDArray[np.float64],
+    error: NDArray[np.float64],
 ) -> float:
     """How far quantiles, (shares, columns), are off, against a recomputation from the rows.
 
     Exact ones are compared with those of the sorted column, in units of its range. Those with an error are
     counted out: by how much more than the error their ranks are from the shares.
     """
-    exact: dict[int, tuple[Any, Any]] = {
-        j: (np.zeros(0), np.zeros(0)) for j in np.flatnonzero(error == 0).tolist()
-    }
-    below, upto, total = np.zeros(found.shape), np.zeros(found.shape), np.zeros(found.shape[1])
-    for X, s in blocks(source):
-        for j in range(X.shape[1]):
-            there = ~np.isnan(X[:, j])
-            values, weight = X[there, j], s[there]
-            if j in exact:
-                before, mass = exact[j]
-                levels, place = np.unique(np.concatenate([before, values]), return_inverse=True)
-                exact[j] = levels, np.bincount(place, np.concatenate([mass, weight]))
-            total[j] += weight.sum()
-            below[:, j] += [weight[values < value].sum() for value in found[:, j]]
-            upto[:, j] += [weight[values <= value].sum() for value in found[:, j]]
+    sorted_columns: dict[int, list[Any]] = {j: [] for j in np.flatnonzero(error == 0).tolist()}
+    ranks: Any = 0.0
+    for counted, levels in engine.map(partial(_ranks, found=found, exact=list(sorted_columns)), source):
+        ranks = ranks + counted
+        for j, column in levels.items():
+            sorted_columns[j].append(column)
+    below, upto, total = ranks[0], ranks[1], ranks[2, 0]
     worst = 0.0
     for j in range(found.shape[1]):
-        if j in exact:
-            levels, mass = exact[j]
-            unit = np.ptp(levels) + 1e-6 * np.abs(levels).max() if len(levels) else 1.0
-            worst = max(worst, change(found[:, j], plain_quantiles(levels, mass, shares), unit))
+        if j in sorted_columns:
+            values, mass = (np.concatenate(parts) for parts in zip(*sorted_columns[j], strict=True))
+            unit = np.ptp(values) + 1e-6 * np.abs(values).max() if len(values) else 1.0
+            worst = max(worst, change(found[:, j], plain_quantiles(values, mass, shares), unit))
         else:  # the rank of a value that comes often is an interval
             off = np.maximum(below[:, j] / total[j] - shares, shares - upto[:, j] / total[j])
             worst = max(worst, float(off.max()) - error[j] - 1 / total[j])
     return worst
+
+
+def _ranks(batch: Batch, found: NDArray[np.float64], exact: list[int]) -> tuple[Any, dict[int, Any]]:
+    """The weights below, up to and beside each quantile, and the distinct values of some columns."""
+    X, s = block(batch)
+    ranks, levels = np.zeros((3, *found.shape)), {}
+    for j in range(X.shape[1]):
+        there = ~np.isnan(X[:, j])
+        values, weight = X[there, j], s[there]
+        if j in exact:
+            distinct, place = np.unique(values, return_inverse=True)
+            levels[j] = distinct, np.bincount(place, weight, len(distinct))
+        ranks[0, :, j] = [weight[values < value].sum() for value in found[:, j]]
+        ranks[1, :, j] = [weight[values <= value].sum() for value in found[:, j]]
+        ranks[2, :, j] = weight.sum()
+    return ranks, levels
 
 
 def plain_quantiles(values: NDArray[Any], weight: NDArray[Any], shares: list[float]) -> NDArray[np.float64]:

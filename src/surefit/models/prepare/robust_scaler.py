@@ -21,8 +21,8 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.prepare.affine import AffineScaler, scaled_rows, standardised, stretched
-from surefit.models.prepare.missing_indicator import missing_cells, recounted_gaps
-from surefit.models.prepare.plain import change, relative_change, seen
+from surefit.models.prepare.missing_indicator import missing_cells
+from surefit.models.prepare.plain import change, relative_change, seen, total_weight
 from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
 from surefit.models.prepare.standard_scaler import refuse_centring
 from surefit.stats.base import Joint
@@ -124,8 +124,8 @@ class RobustScaler(ExactInMemory, AffineScaler):
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Sort the columns again; of columns from a sketch, count the ranks of what it gave."""
         steps = [
-            quantile_change(source, self._shares(), self.quantiles_, self.rank_error_),
-            relative_change(self.n_samples_seen_, recounted_gaps(source, np.nan, self.n_features_in_)[0]),
+            quantile_change(source, engine, self._shares(), self.quantiles_, self.rank_error_),
+            relative_change(self.n_samples_seen_, total_weight(source, engine)),
         ]
         if self.center_ is not None:
             steps.append(change(self.center_, self.quantiles_[1]))

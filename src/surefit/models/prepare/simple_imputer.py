@@ -18,7 +18,7 @@ from surefit.data.batch import Batch
 from surefit.data.cells import Cells
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.prepare.filling import Filling, filling_change, present
@@ -109,11 +109,10 @@ class SimpleImputer(ExactInMemory, Invertible):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Find the fill values again in plain passes."""
-        total, missing = recounted_gaps(source, self.missing_values, self.n_features_in_)
+        total, missing = recounted_gaps(source, engine, self.missing_values)
         steps = [relative_change(self.missing_weight_, missing), relative_change(self.n_samples_seen_, total)]
-        steps.append(
-            filling_change(self._filling(), self.statistics_, self.rank_error_, source, self.missing_values)
-        )
+        rows = MappedSource(source, source.schema, partial(present, marker=self.missing_values))
+        steps.append(filling_change(self._filling(), self.statistics_, self.rank_error_, rows, engine))
         return self._certificate(max(steps), self.rank_error_)
 
     @property

@@ -91,7 +91,7 @@ class StandardScaler(CopyAsAsked, FiniteByMoments, AffineScaler):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Recompute mean and deviation by two plain passes in extended precision."""
-        plain = plain_moments(source)
+        plain = plain_moments(source, engine)
         unit = _unit(plain.variance, plain.largest)
         steps = [relative_change(self.n_samples_seen_, one_if_equal(plain.weight))]
         if self.mean_ is not None:

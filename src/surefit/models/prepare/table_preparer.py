@@ -150,7 +150,7 @@ class TablePreparer(ExactInMemory, Transformer):
         """Gather the facts again in plain passes; of medians from a sketch, count the ranks."""
         columns = columns_of(self._schema)
         numeric = [j for j, kind in enumerate(self.kinds_) if kind in NUMERIC]
-        facts = plain_facts(source, columns)
+        facts = plain_facts(source, engine, columns)
         expected = np.array([_numbers(fact) for fact in facts]).reshape(len(facts), 6)
         ends = np.nan_to_num(expected[:, 3:5], posinf=0.0, neginf=0.0)
         unit = (ends[:, 1] - ends[:, 0] + 1e-6 * np.abs(ends).max(axis=1, initial=0.0))[:, None]
@@ -159,7 +159,7 @@ class TablePreparer(ExactInMemory, Transformer):
         medians = self.moments_[numeric, 5][None, :]
         steps = [
             change(found, again, unit),
-            quantile_change(numbers_source(source, columns), [0.5], medians, self.rank_error_),
+            quantile_change(numbers_source(source, columns), engine, [0.5], medians, self.rank_error_),
             relative_change(self.moments_[:, 0], expected[:, 0]),
             relative_change(self.n_samples_seen_, facts[0].weight if facts else 0.0),
         ]

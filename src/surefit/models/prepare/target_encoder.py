@@ -21,8 +21,9 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.prepare.cross_fitting import CrossFitInMemory, CrossFitOverSources
-from surefit.models.prepare.encoder import counted_as, key, plain_cells
+from surefit.models.prepare.encoder import counted_as, key
 from surefit.models.prepare.plain import change, relative_change, seen
+from surefit.models.prepare.target_sums import gathered, level_mean, overall_scatter
 from surefit.stats.group_moments import GroupMoments
 
 
@@ -137,24 +138,28 @@ class TargetEncoder(CrossFitOverSources, CrossFitInMemory):
         return Certificate("exact", measure, value, 1e-8)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        """Gather the targets of each value one by one, and sum them exactly."""
+        """Sum the targets of each value in exactly rounded sums: means first, then distances from them."""
         outputs = 1 if self.target_type_ != "multiclass" else len(self.classes_)  # type: ignore[arg-type]
-        gathered = _gathered(source, len(self.categories_), outputs)
-        everything = [entry for group in gathered[0].values() for entry in group]
-        total, mean, scatter = _exact(everything, outputs)
+        sums = gathered(source, engine, len(self.categories_), outputs)
+        means = [{value: level_mean(entry) for value, entry in column.items()} for column in sums]
+        scatters = gathered(source, engine, len(self.categories_), outputs, means)
+        total = fsum(entry[0] for entry in sums[0].values())
+        mean = np.array([fsum(entry[1 + k] for entry in sums[0].values()) / total for k in range(outputs)])
+        scatter = overall_scatter(sums[0], means[0], scatters[0], mean)
         unit = np.sqrt(scatter / total) + 1e-6 * np.abs(mean) + np.finfo(float).tiny
         steps = [relative_change(self.n_samples_seen_, total)]
         steps.append(change(np.atleast_1d(self.target_mean_), mean, unit))
+        nothing = [0.0] * (outputs + 1)
         for j, levels in enumerate(self.categories_):
-            groups = [_exact(gathered[j].pop(key(level), []), outputs) for level in levels.tolist()]
-            if gathered[j] and isinstance(self.categories, str):
+            keys = [key(level) for level in levels.tolist()]
+            if set(sums[j]) - set(keys) and isinstance(self.categories, str):
                 return self._certificate(np.inf)
-            weight = np.array([group[0] for group in groups])
+            weight = np.array([sums[j].get(value, nothing)[0] for value in keys])
             steps.append(relative_change(self.counts_[j], weight))
             for k in range(outputs):
-                means = np.array([group[1][k] for group in groups])
-                scatters = np.array([group[2][k] for group in groups])
-                codes = self._shrunk(weight, means, scatters, mean[k], scatter[k] / total)
+                centre = np.array([means[j].get(value, nothing)[k] for value in keys])
+                spread = np.array([scatters[j].get(value, nothing)[1 + k] for value in keys])
+                codes = self._shrunk(weight, centre, spread, mean[k], scatter[k] / total)
                 steps.append(change(self.encodings_[j * outputs + k], codes, unit[k]))
         return self._certificate(max(steps))
 
@@ -176,25 +181,3 @@ class TargetEncoder(CrossFitOverSources, CrossFitInMemory):
         if self.target_type_ != "multiclass":
             return names
         return np.array([f"{name}_{label}" for name in names for label in self.classes_], dtype=object)  # type: ignore[union-attr]
-
-
-def _gathered(source: Source, columns: int, outputs: int) -> list[dict[Any, list[tuple[float, Any]]]]:
-    """For each column the weights and targets of the rows of each value."""
-    found: list[dict[Any, list[tuple[float, Any]]]] = [{} for _ in range(columns)]
-    for batch in source:
-        assert batch.y is not None
-        y = np.eye(outputs)[batch.y] if outputs > 1 else np.asarray(batch.y, dtype=float)[:, None]
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
-        for j, groups in enumerate(found):
-            for value, s, row in zip(plain_cells(batch.X, j), weight.tolist(), y.tolist(), strict=True):
-                if s > 0:
-                    groups.setdefault(key(value), []).append((s, row))
-    return found
-
-
-def _exact(rows: list[tuple[float, Any]], outputs: int) -> tuple[float, Any, Any]:
-    """Weight, means and scatters of some rows, by exactly rounded sums."""
-    total = fsum(s for s, _ in rows)
-    means = [fsum(s * row[k] for s, row in rows) / total if total else 0.0 for k in range(outputs)]
-    scatters = [fsum(s * (row[k] - means[k]) ** 2 for s, row in rows) for k in range(outputs)]
-    return total, np.array(means), np.array(scatters)
