@@ -2,5 +2,6 @@
 
 A fit counts and averages within each class, in one pass, so it takes more rows later and merges exactly. The
 model is generative: it also samples rows. To add one: a statistic grouped by class in ``stats/``, and a file
-here that finishes it into densities.
+here that finishes it into densities. ``naive_rule.py`` is the rule itself, for columns of any distributions,
+mixed as you like.
 """
