@@ -110,10 +110,11 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
         stopped: Stop,
         *,
         slopes: Array | None = None,
+        proof: Certificate | None = None,
         found: dict[str, Any] | None = None,
     ) -> Solution:
-        """Certify the last point and wrap it up."""
-        proof = objective.certificate(x, self.tolerance, slopes)
+        """Certify the last point, unless there is a proof of it, and wrap it up."""
+        proof = objective.certificate(x, self.tolerance, slopes) if proof is None else proof
         if proof.holds and stopped in ("limit", "stalled"):
             stopped = "certificate"
         return Solution(

@@ -22,6 +22,7 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
 from surefit.stats.curvature import Curvature
+from surefit.stats.spread import Spread
 from surefit.stats.target_sums import TargetSums
 
 Array = NDArray[np.float64]
@@ -151,6 +152,12 @@ class Objective:
     def targets(self) -> TargetSums:
         """The sums of the target."""
         found: TargetSums = self.accumulate(partial(TargetSums.of, loss=self.loss))
+        return found
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Mean, scatter and range of the columns."""
+        found: Spread = self.accumulate(Spread.of)
         return found
 
     @cached_property
