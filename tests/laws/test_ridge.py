@@ -310,6 +310,21 @@ def test_the_intercept_and_units_of_the_target_do_not_change_the_choice():
     close(two.best_score_, 1e6 * one.best_score_, rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("options", "most"), [({}, 1), ({"cv": 4}, 4), ({"cv": 4, "folds": "content"}, 4)], ids=str
+)
+@pytest.mark.parametrize("data", [table(), table(12, 30)], ids=["tall", "wide"])
+def test_all_penalties_come_from_one_decomposition_a_fold(data, options, most, monkeypatch):
+    from surefit.solvers.ridge import Spectrum
+
+    counted = []
+    for name in ("of", "across"):
+        made = getattr(Spectrum, name)
+        monkeypatch.setattr(Spectrum, name, lambda *given, made=made: counted.append(1) or made(*given))
+    RidgeCV(alphas=np.logspace(-5, 5, 50), **options).fit(*data)
+    assert 1 <= len(counted) <= most
+
+
 def test_weights_times_a_number_are_the_penalty_divided_by_it():
     X, y = table()
     close(Ridge(alpha=3.0).fit(X, y, np.full(len(y), 3.0)).coef_, Ridge(alpha=1.0).fit(X, y).coef_)

@@ -90,6 +90,20 @@ def test_intervals_and_predictive_density():
     close(model.predictive(new).ppf(0.95), frame["obs_ci_upper"])
 
 
+def test_the_predictive_density_is_that_of_a_student_t():
+    """With a flat prior of coefficients and log noise: centre, spread and freedom in closed form."""
+    from scipy.stats import t
+
+    new = X[:3] + 0.1
+    design, at = sm.add_constant(X), sm.add_constant(new, has_constant="add")
+    spread = np.sqrt(peer.scale * (1 + np.sum(at * np.linalg.solve(design.T @ design, at.T).T, axis=1)))
+    target = model.predict(new) + np.array([-1.0, 0.0, 2.0])
+    close(
+        model.predictive(new).logpdf(target),
+        t.logpdf(target, N - P - 1, loc=model.predict(new), scale=spread),
+    )
+
+
 def test_influence():
     got, want = model.influence(X, y), peer.get_influence()
     close(got.leverage, want.hat_matrix_diag)
