@@ -29,6 +29,14 @@ def unpacked(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         yield file, json.loads(answers)
 
 
+def pipeline() -> Any:
+    """A pipeline with a step left out and one inside of another."""
+    import surefit
+
+    inner = surefit.make_pipeline(surefit.StandardScaler(), surefit.PCA(2))
+    return surefit.make_pipeline(surefit.SimpleImputer(), "passthrough", inner, surefit.Ridge(0.5))
+
+
 def main() -> None:
     """Write what is missing."""
     from tests.laws.estimators import CLASSES, outputs, table
@@ -36,13 +44,13 @@ def main() -> None:
     import surefit
     from surefit.io.model_file import VERSION
 
-    for name, cls in CLASSES.items():
+    models = {name: (cls, table(cls)) for name, cls in CLASSES.items()}
+    for name, (make, (X, y)) in {**models, "Pipeline": (pipeline, table(CLASSES["Ridge"]))}.items():
         path = GOLDEN / f"v{VERSION}" / f"{name}.txt"
         if path.exists():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        X, y = table(cls)
-        model = cls().fit(X, y)
+        model = make().fit(X, y)
         answers = {key: _dense(value).tolist() for key, value in outputs(model, X[:5]).items()}
         with tempfile.TemporaryDirectory() as folder:
             surefit.save(model, Path(folder) / "m")

@@ -9,12 +9,14 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save as pack
+from tests.golden import pipeline
 from tests.laws.estimators import CLASSES, each_estimator, outputs, table
 from tests.toys import DescentMean
 
@@ -23,12 +25,20 @@ from surefit.core.errors import FormatError
 from surefit.io.model_file import VERSION, read, write
 
 
+def saved(folder: Path, model: Any, X: Any, y: Any) -> bytes:
+    surefit.save(model.fit(X, y), folder / "model.safetensors")
+    return (folder / "model.safetensors").read_bytes()
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> bytes:
-    X, y = table(CLASSES["MajorityClassifier"])
-    path = tmp_path_factory.mktemp("model") / "model.safetensors"
-    surefit.save(surefit.MajorityClassifier().fit(X, y), path)
-    return path.read_bytes()
+    data = table(CLASSES["MajorityClassifier"])
+    return saved(tmp_path_factory.mktemp("model"), surefit.MajorityClassifier(), *data)
+
+
+@pytest.fixture(scope="module")
+def whole_pipeline(tmp_path_factory) -> bytes:
+    return saved(tmp_path_factory.mktemp("pipeline"), pipeline(), *table(CLASSES["Ridge"]))
 
 
 def refused(path: Path, content: bytes) -> None:
@@ -73,9 +83,14 @@ def test_two_thousand_mutations(whole, tmp_path):
     fuzz(whole, tmp_path / "m.safetensors", 2000, seed=0)
 
 
+def test_a_thousand_mutations_of_a_pipeline(whole_pipeline, tmp_path):
+    fuzz(whole_pipeline, tmp_path / "m.safetensors", 1000, seed=2)
+
+
 @pytest.mark.slow
-def test_a_hundred_thousand_mutations(whole, tmp_path):
-    fuzz(whole, tmp_path / "m.safetensors", 100_000, seed=1)
+@pytest.mark.parametrize("kind", ["whole", "whole_pipeline"])
+def test_a_hundred_thousand_mutations(kind, request, tmp_path):
+    fuzz(request.getfixturevalue(kind), tmp_path / "m.safetensors", 100_000, seed=1)
 
 
 @settings(max_examples=200, deadline=None)
@@ -95,6 +110,11 @@ TAGS = [
     "$objects",
     "$certificate",
     "$column",
+    "$model",
+    "class",
+    "parameters",
+    "state",
+    "steps",
     "shape",
     "offsets",
     "fields",
@@ -115,10 +135,10 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=300, deadline=None)
-@given(parameters=VALUES, state=VALUES)
-def test_hostile_headers_with_a_good_digest(parameters, state, tmp_path_factory):
+@given(name=st.sampled_from(["MeanRegressor", "Pipeline"]), parameters=VALUES, state=VALUES)
+def test_hostile_headers_with_a_good_digest(name, parameters, state, tmp_path_factory):
     path = tmp_path_factory.mktemp("hostile") / "m.safetensors"
-    header = {"class": "MeanRegressor", "parameters": parameters, "state": state}
+    header = {"class": name, "parameters": parameters, "state": state}
     write(path, header, {"a": np.arange(3.0), "b": np.arange(3, dtype=np.uint8)})
     with pytest.raises(FormatError):
         surefit.load(path)

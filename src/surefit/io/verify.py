@@ -12,6 +12,7 @@ from surefit.core.errors import DataError
 from surefit.data.door import admit
 from surefit.engine.base import choose_engine
 from surefit.io.load import load
+from surefit.io.records import is_pipeline
 from surefit.models.base import Estimator
 
 
@@ -19,7 +20,8 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     """Recompute the certificate of a fitted model, or of a model file, from the data that it was fitted to.
 
     The path is independent of the fit and calls no solver. ``verify(...).holds`` is False when the model, a
-    label or a weight was changed.
+    label or a weight was changed. Of a pipeline every step is verified, on the rows that the steps before it
+    give; the first whose certificate does not hold is returned, or else the last.
 
     >>> import surefit
     >>> X, y = [[0], [1], [2]], [1.0, 2.0, 6.0]
@@ -31,6 +33,10 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     """
     if isinstance(model, str | Path):
         model = load(model)
+    if is_pipeline(model):
+        from surefit.io.verify_pipeline import verify_steps
+
+        return verify_steps(model, X, y, sample_weight, verify)
     if not isinstance(model, Estimator):
         raise DataError(
             f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."

@@ -3,13 +3,14 @@
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
 array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
 numbers by its name, a tuple by its list, a statistic by its registered name and fields. Nothing else can be
-written, so nothing else can be read.
+written, so nothing else can be read. Models inside of models are the callers' to describe and to build:
+``nested`` does, and what it makes of one stands under ``$model``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from itertools import pairwise
 from typing import Any
@@ -24,13 +25,15 @@ from surefit.stats.base import Joint, Statistic
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 MAX_DEPTH = 20
+Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
+Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 _NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
 
 
-def encode(value: Any, arrays: Arrays, where: str) -> Any:
+def encode(value: Any, arrays: Arrays, where: str, nested: Describe | None = None) -> Any:
     """Turn a value into JSON, putting arrays aside; ``where`` names it in the error for what cannot be
     written.
     """
@@ -44,34 +47,37 @@ def encode(value: Any, arrays: Arrays, where: str) -> Any:
         number = float(value)
         return number if math.isfinite(number) else {"$float": repr(number)}
     if isinstance(value, np.ndarray):
-        return _encode_array(value, arrays, where)
+        return _encode_array(value, arrays, where, nested)
     if isinstance(value, np.dtype | type) and value in _NUMBERS.values():
         return {"$dtype": np.dtype(value).name}
     if isinstance(value, tuple):
-        return {"$tuple": [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]}
+        return {"$tuple": [encode(item, arrays, f"{where}[{i}]", nested) for i, item in enumerate(value)]}
     if isinstance(value, list):
-        return [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]
+        return [encode(item, arrays, f"{where}[{i}]", nested) for i, item in enumerate(value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) and not key.startswith("$") for key in value):
-        return {key: encode(item, arrays, f"{where}.{key}") for key, item in value.items()}
+        return {key: encode(item, arrays, f"{where}.{key}", nested) for key, item in value.items()}
     for tag, cls in _PLAIN.items():
         if type(value) is cls:
-            return {f"${tag}": _encode_fields(value, arrays, where)}
+            return {f"${tag}": _encode_fields(value, arrays, where, nested)}
     if isinstance(value, Statistic):
-        return {"$statistic": type(value).name, "fields": _encode_fields(value, arrays, where)}
+        return {"$statistic": type(value).name, "fields": _encode_fields(value, arrays, where, nested)}
+    model = None if nested is None else nested(value, arrays, where)
+    if model is not None:
+        return {"$model": model}
     raise FormatError(
         f"{where} is a {type(value).__name__}, which a model file cannot hold: "
         "files carry data only, never code. Replace it by a named option or a plain value before saving."
     )
 
 
-def _encode_fields(value: Any, arrays: Arrays, where: str) -> dict[str, Any]:
+def _encode_fields(value: Any, arrays: Arrays, where: str, nested: Describe | None) -> dict[str, Any]:
     return {
-        entry.name: encode(getattr(value, entry.name), arrays, f"{where}.{entry.name}")
+        entry.name: encode(getattr(value, entry.name), arrays, f"{where}.{entry.name}", nested)
         for entry in fields(value)
     }
 
 
-def _encode_array(value: np.ndarray[Any, Any], arrays: Arrays, where: str) -> Any:
+def _encode_array(value: np.ndarray[Any, Any], arrays: Arrays, where: str, nested: Describe | None) -> Any:
     if value.dtype.kind in "biuf":
         name = f"a{len(arrays)}"
         # safetensors writes the buffer as it lies in memory, so a strided view would be silently scrambled.
@@ -86,28 +92,30 @@ def _encode_array(value: np.ndarray[Any, Any], arrays: Arrays, where: str) -> An
         kind = "object" if value.dtype.kind == "O" else "str"
         return {"$strings": name, "offsets": offsets, "shape": list(value.shape), "kind": kind}
     if value.dtype.kind == "O" and value.ndim == 1:
-        return {"$objects": [encode(item, arrays, f"{where}[{i}]") for i, item in enumerate(value)]}
+        return {"$objects": [encode(item, arrays, f"{where}[{i}]", nested) for i, item in enumerate(value)]}
     raise FormatError(f"{where} is an array of {value.dtype}, which a model file cannot hold.")
 
 
-def decode(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]], depth: int = 0) -> Any:
+def decode(
+    value: Any, arrays: Mapping[str, np.ndarray[Any, Any]], depth: int = 0, nested: Build | None = None
+) -> Any:
     """Turn JSON back into the value; anything unexpected is a FormatError."""
     if depth > MAX_DEPTH:
         raise FormatError("the file's header is nested too deeply.")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list):
-        return [decode(item, arrays, depth + 1) for item in value]
+        return [decode(item, arrays, depth + 1, nested) for item in value]
     tags = [key for key in value if key.startswith("$")]
     if not tags:
-        return {key: decode(item, arrays, depth + 1) for key, item in value.items()}
+        return {key: decode(item, arrays, depth + 1, nested) for key, item in value.items()}
     tag, content = tags[0], value[tags[0]]
     if tag == "$float" and content in ("nan", "inf", "-inf"):
         return float(content)
     if tag == "$dtype" and isinstance(content, str) and content in _NUMBERS:
         return _NUMBERS[content]
     if tag == "$tuple":
-        return tuple(decode(item, arrays, depth + 1) for item in _expect(content, list))
+        return tuple(decode(item, arrays, depth + 1, nested) for item in _expect(content, list))
     if tag == "$array":
         return _array(arrays, content).reshape(_shape(value))
     if tag == "$strings":
@@ -115,16 +123,18 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]], depth: int = 
     if tag == "$objects":
         items = _expect(content, list)
         array = np.empty(len(items), dtype=object)
-        array[:] = [decode(item, arrays, depth + 1) for item in items]
+        array[:] = [decode(item, arrays, depth + 1, nested) for item in items]
         return array
+    if tag == "$model" and nested is not None:
+        return nested(_expect(content, dict), depth + 1)
     if tag == "$statistic":
         try:
             cls = lookup("statistic", _expect(content, str))
         except RegistryError as error:
             raise FormatError(f"the file holds an unknown statistic: {error}") from None
-        return _build(cls, decode(_expect(value.get("fields"), dict), arrays, depth + 1))
+        return _build(cls, decode(_expect(value.get("fields"), dict), arrays, depth + 1, nested))
     if tag[1:] in _PLAIN:
-        return _build(_PLAIN[tag[1:]], decode(_expect(content, dict), arrays, depth + 1))
+        return _build(_PLAIN[tag[1:]], decode(_expect(content, dict), arrays, depth + 1, nested))
     raise FormatError(
         f"the file holds a value of an unknown form, {tag!r}: it may come from a newer version of surefit."
     )

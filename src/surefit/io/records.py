@@ -1,0 +1,178 @@
+"""Records: what a file says of a model, which is its class, its parameters and what it has learnt.
+
+A model inside of another, such as a step of a pipeline, is a record inside of its record. A pipeline has
+learnt nothing by itself: its steps have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from sklearn.pipeline import Pipeline as SklearnPipeline
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.diagnosis import Diagnosis
+from surefit.core.errors import FormatError, ParameterError
+from surefit.core.parameters import validate
+from surefit.core.registry import members
+from surefit.core.trace import Trace
+from surefit.evaluate.pipeline import Pipeline
+from surefit.models.base import Estimator
+from surefit.stats.values import Arrays, decode, encode
+
+STATE = (
+    "n_features_in_",
+    "feature_names_in_",
+    "certificate_",
+    "statistic_",
+    "_schema",
+    "_sklearn_output_config",
+)
+OPTIONAL = {"feature_names_in_", "statistic_", "_schema", "_sklearn_output_config"}
+OUTPUTS = ("default", "pandas", "polars", None)  # what ``set_output`` knows
+
+Known = Mapping[str, type[Any]]
+
+
+def is_pipeline(model: Any) -> bool:
+    """Whether it is a pipeline of ours or of scikit-learn's, and not of a class derived from them."""
+    return type(model) in (Pipeline, SklearnPipeline)
+
+
+def is_left_out(step: Any) -> bool:
+    """Whether a step of a pipeline is none."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | None:
+    """The record of a fitted model; None for what is none."""
+    if is_pipeline(model):
+        return _describe_pipeline(model, arrays, where)
+    if not isinstance(model, Estimator):
+        return None
+    check_is_fitted(model)
+    state = {f"{entry.name}_": getattr(model, f"{entry.name}_") for entry in fields(model.learns)}
+    state |= {key: model.__dict__[key] for key in STATE if key in model.__dict__}
+    return _record(type(model).__name__, model.get_params(deep=False), state, arrays, where)
+
+
+def _describe_pipeline(model: Any, arrays: Arrays, where: str) -> dict[str, Any]:
+    for name, step in model.steps:
+        if not isinstance(step, Estimator) and not is_pipeline(step) and not is_left_out(step):
+            origin = type(step).__module__.partition(".")[0]
+            raise FormatError(
+                f"the step {name!r} is a {type(step).__name__} of {origin}, and only surefit's estimators can "
+                "be saved: save the steps before it as a pipeline of their own."
+            )
+    if model.memory is not None:
+        raise FormatError(
+            "the pipeline has a cache, which belongs to this machine: set_params(memory=None) before saving."
+        )
+    return _record("Pipeline", model.get_params(deep=False), {}, arrays, where)
+
+
+def _record(
+    name: str, parameters: dict[str, Any], state: dict[str, Any], arrays: Arrays, where: str
+) -> dict[str, Any]:
+    place = f"{where}.{name}" if where else name
+    return {
+        "class": name,
+        "parameters": {
+            key: encode(value, arrays, f"{place}.{key}", describe) for key, value in parameters.items()
+        },
+        "state": {key: encode(value, arrays, f"{place}.{key}") for key, value in state.items()},
+    }
+
+
+def known_classes(classes: Iterable[type[Estimator]] = ()) -> Known:
+    """The classes that a file may name: surefit's own, and those that the caller adds."""
+    own = {name: cls for name, cls in members("estimator").items() if cls.__module__.startswith("surefit.")}
+    return {**own, "Pipeline": Pipeline, **{cls.__name__: cls for cls in classes}}
+
+
+def build(record: Mapping[str, Any], arrays: Arrays, known: Known, depth: int = 0) -> Any:
+    """Make the model that a record describes; one that describes none is a FormatError."""
+    name = record.get("class")
+    cls = known.get(name) if isinstance(name, str) else None
+    if cls is None:
+        raise FormatError(f"it holds a model of class {name!r}, not one of surefit's: pass classes=[{name}].")
+
+    def inner(content: dict[str, Any], at: int) -> Any:
+        return build(content, arrays, known, at)
+
+    parameters = _values(record, "parameters", arrays, depth, inner)
+    state = _values(record, "state", arrays, depth)
+    return _built_pipeline(parameters, state) if cls is Pipeline else _built(cls, parameters, state)
+
+
+def _values(
+    record: Mapping[str, Any], key: str, arrays: Arrays, depth: int, nested: Any = None
+) -> dict[str, Any]:
+    values = decode(record.get(key), arrays, depth, nested)
+    if not isinstance(values, dict):
+        raise FormatError("its parameters or fitted values are missing.")
+    return values
+
+
+def _built(cls: type[Estimator], parameters: dict[str, Any], state: dict[str, Any]) -> Estimator:
+    allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
+    if not allowed - OPTIONAL <= set(state) <= allowed or not isinstance(state["certificate_"], Certificate):
+        raise FormatError(f"a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}.")
+    output = state.get("_sklearn_output_config", {})
+    if (
+        not isinstance(output, dict)
+        or not set(output) <= {"transform"}
+        or output.get("transform") not in OUTPUTS
+    ):
+        raise FormatError(f"a {cls.__name__} gives out arrays or frames, not {output!r}.")
+    try:
+        model = cls(**parameters)
+        validate(model)
+    except (TypeError, ParameterError) as error:
+        raise FormatError(f"its parameters do not fit a {cls.__name__}: {error}") from None
+    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
+    return model
+
+
+def _built_pipeline(parameters: dict[str, Any], state: dict[str, Any]) -> Pipeline:
+    steps, inputs = parameters.get("steps"), parameters.get("transform_input")
+    fits = (
+        set(parameters) == {"steps", "transform_input", "memory", "verbose"}
+        and isinstance(steps, list)
+        and all(isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str) for step in steps)
+        and (inputs is None or (isinstance(inputs, list) and all(isinstance(name, str) for name in inputs)))
+        and parameters["memory"] is None
+        and isinstance(parameters["verbose"], bool)
+        and not state
+    )
+    if not fits or not _are_steps(steps):
+        raise FormatError("what it says of a pipeline is not one: its steps are names with a model each.")
+    return Pipeline(**parameters)
+
+
+def _are_steps(steps: Any) -> bool:
+    names = [name for name, _ in steps]
+    models = [(place, model) for place, (_, model) in enumerate(steps, 1) if not is_left_out(model)]
+    return 0 < len(set(names)) == len(names) and all(
+        isinstance(model, Estimator | Pipeline) and (place == len(steps) or hasattr(model, "transform"))
+        for place, model in models
+    )
+
+
+def listing(record: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> dict[str, Any]:
+    """What a record says, without building the model; those inside are listed in their places."""
+
+    def inner(content: dict[str, Any], at: int) -> Any:
+        return listing(content, arrays, at)
+
+    state = _values(record, "state", arrays, depth)
+    certificate = state.get("certificate_")
+    return {
+        "class": record.get("class"),
+        "parameters": _values(record, "parameters", arrays, depth, inner),
+        "columns": state.get("n_features_in_"),
+        "certificate": dict(certificate.view()) if isinstance(certificate, Certificate) else None,
+    }
