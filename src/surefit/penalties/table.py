@@ -37,8 +37,8 @@ class CoordinateTable:
             return np.inf
         return float(np.sum(l1 * np.abs(w) + 0.5 * l2 * w**2))
 
-    def prox(self, v: Floats, step: float) -> Floats:
-        """Return the proximal point; in one dimension, bounds only clip the free minimiser."""
+    def prox(self, v: Floats, step: float | Floats) -> Floats:
+        """Return the proximal point, for one step or one a coefficient; bounds only clip the free one."""
         l1, l2, lower, upper = self._meeting(v)
         return np.clip(soft_threshold(v, step * l1) / (1 + step * l2), lower, upper)
 

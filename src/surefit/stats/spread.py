@@ -40,6 +40,7 @@ class Spread(Statistic):
             raise ValueError("the batch has no target.")
         if block.ndim == 1:
             block = block[:, None]
+        block = block.tocsr() if getattr(block, "format", None) == "csc" else block
         rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
         found = column_moments(block, batch.weight)
         columns = len(found.mean)

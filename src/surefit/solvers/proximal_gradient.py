@@ -1,0 +1,121 @@
+r"""Proximal gradient descent: a step down the slope of the loss, then one of the penalty alone.
+
+.. math:: x^+ = \operatorname{prox}_{t \, pen} \left( x - t \nabla f(x) \right)
+
+The step t is the longest for which the loss stays below the parabola that the step was made for; it is
+halved until it does, and tried a little longer each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.trace import Trace
+from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.objective import Objective
+from surefit.solvers.proximal_gradient_metric import Metric
+
+Array = NDArray[np.float64]
+
+GROWTH = 1.1
+HALVINGS = 200  # from the largest step to the smallest that any scale of columns asks for
+# Below this part of the value its differences are rounding, and those of gradients tell better.
+TELLING = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a proximal step led, the mean loss there, and the step that was short enough."""
+
+    x: Array
+    value: float
+    step: float
+    length: float  # squared, in the metric
+
+
+class ProximalGradient(Solver):
+    """Steps of the loss and of the penalty in turn; slow and simple, and for penalties that are not convex.
+
+    >>> from surefit.losses import Squared
+    >>> from surefit.penalties import L1
+    >>> objective = Objective.of_arrays([[0.0], [2.0]], [1.0, 3.0], Squared(), L1(0.5))
+    >>> ProximalGradient().solve(objective).x.round(4)
+    array([0.5, 1.5])
+    """
+
+    name = "proximal_gradient"
+    needs = Needs(loss=("smooth",), penalty=("prox",))
+
+    def __init__(self, *, tolerance: float = 1e-6, max_iter: int = 10_000) -> None:
+        super().__init__(tolerance=tolerance, max_iter=max_iter)
+
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise from a packed point, or from the objective's ``null``."""
+        self.require(objective)
+        trace = Trace() if trace is None else trace
+        metric = Metric.of(objective)
+        x = y = np.array(objective.null if start is None else start, dtype=np.float64)
+        ahead, step, stopped = self._ahead(metric), metric.first_step, _limit()
+        gap, pull, due = None, np.inf, 1
+        for iteration in trace.iterations(self.max_iter):
+            found = descend(objective, metric, y, step)
+            if found is None:
+                stopped = "stalled"
+                trace.record(objective=None, gap=gap, step=step, passes=objective.passes)
+                break
+            speed = np.sqrt(found.length) / found.step
+            still = found.length == 0.0 and bool((y == x).all())
+            if iteration >= due or speed <= 0.1 * pull or still:
+                # A proof takes passes of its own: it is asked for on news, and less and less often.
+                gap, pull, due = objective.certificate(found.x, self.tolerance).value, speed, _next(iteration)
+            trace.record(
+                objective=found.value + objective.penalised(found.x),
+                gap=gap,
+                step=found.step,
+                passes=objective.passes,
+            )
+            x, y = found.x, ahead(x, y, found)
+            step = GROWTH * found.step if found.step >= step else found.step
+            if gap is not None and gap <= self.tolerance and pull == speed:
+                stopped = "certificate"
+                break
+            if still:
+                stopped = "stalled"
+                break
+        return self._finish(objective, x, trace, stopped)
+
+    def _ahead(self, metric: Metric) -> Any:
+        """Return how the next point to step from follows from the last ones."""
+        return lambda x, y, found: found.x
+
+
+def descend(objective: Objective, metric: Metric, point: Array, step: float) -> Step | None:
+    """Step down from a point, halving the step until the loss stays below its parabola; None if none does."""
+    at = objective.at(point, 1)
+    for _ in range(HALVINGS):
+        x = metric.step(point, at.gradient, step)
+        moved = x - point
+        length = metric.length(moved)
+        room = 0.5 * length / step
+        telling = room > TELLING * abs(at.value)
+        there = objective.at(x, 0 if telling else 1)
+        if telling:
+            below = there.value - at.value - float(np.sum(at.gradient * moved)) <= room
+        else:
+            below = bool(np.sum((there.gradient - at.gradient) * moved) <= 2 * room)
+        if below and np.isfinite(there.value):
+            return Step(x, there.value, step, length)
+        step *= 0.5
+    return None
+
+
+def _next(iteration: int) -> int:
+    return iteration + max(10, iteration // 10)
+
+
+def _limit() -> Stop:
+    return "limit"
