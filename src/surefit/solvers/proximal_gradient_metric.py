@@ -3,8 +3,8 @@ r"""The lengths in which a proximal step is short: columns of like size, and an 
 .. math:: \|(w, b)\|^2 = \sum_j d_j^2 w_j^2 + (b + m'w)^2
 
 With m the means and d the spreads of the columns, a table in other units gives the same steps. An intercept
-is free of penalty, so means can always be taken out; spreads only where the penalty has a step of its own
-for each coefficient.
+is free of penalty, so means can always be taken out; a spread for each column only where the penalty can take
+a step of its own for each coefficient.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Squared spreads d^2 (p, 1 or more), means m, and a step that is not too short to begin with.
+    """Squared spreads d^2 and means m of the columns, and a step to begin with.
 
-    table: the penalty's numbers, where it has them; without, all spreads are 1.
+    table: the penalty's numbers, where it has them; without, the greatest spread stands for all.
     """
 
     objective: Objective
@@ -41,17 +41,15 @@ class Metric:
         found: Spread = objective.accumulate(Spread.of)
         centred = objective.fit_intercept
         squares = found.variance if centred else found.variance + found.mean**2
-        # A column that rounding alone makes vary is left to the penalty.
-        still = squares <= 1e-24 * found.mean**2
-        squares = np.where(still, np.maximum(found.mean**2, np.finfo(float).tiny), squares)
-        squares = np.where(squares > 0, squares, 1.0)
+        varies = squares > 1e-24 * found.mean**2  # else by rounding alone, and is left to the penalty
+        largest = float(squares[varies].max(initial=0.0)) or 1.0
         means = found.mean if centred else np.zeros_like(found.mean)
         bend = objective.loss.smoothness or 1.0
         penalty, p = objective.penalty, objective.columns
         if penalty.offers("table"):
+            squares = np.where(varies, squares, np.where(found.mean != 0, found.mean**2, 1.0))
             return cls(objective, squares, means, penalty.table(p), 1.0 / bend)
-        largest = max(float(squares.max(initial=0.0)), 1.0 if centred else 0.0)
-        return cls(objective, np.ones(p), means, None, 1.0 / (bend * (largest or 1.0)))
+        return cls(objective, np.full(p, largest), means, None, 1.0 / bend)
 
     def length(self, step: Array) -> float:
         """Return the squared length of a difference of packed points."""
@@ -79,7 +77,7 @@ class Metric:
         if self.table is not None:
             moved = self.table.prox(aim, step / squares)
         else:
-            moved = self.objective.penalty.prox(aim, step)
+            moved = self.objective.penalty.prox(aim, step / float(self.squares.max(initial=1e-300)))
         if intercept is None:
             return np.asarray(moved)
         level = intercept - step * last + self.means @ (coef - moved)
