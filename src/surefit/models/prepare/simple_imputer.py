@@ -186,15 +186,14 @@ class SimpleImputer(ExactInMemory, Invertible):
         data[gone] = self.statistics_[X.indices[gone]].astype(data.dtype)
         return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)[:, kept]
 
-    @property
-    def inverse_transform(self) -> Callable[[Any], Any]:
-        """Put missing cells back where they were; there only with ``add_indicator=True``."""
+    def inverse_transform(self, X: Any) -> Any:
+        """Put missing cells back where they were, which only ``add_indicator=True`` shows."""
         if not self.add_indicator:
-            raise NotInvertibleError(
+            raise DataError(
                 "'inverse_transform' works only when 'SimpleImputer' is instantiated with "
                 "'add_indicator=True', since what was missing is not known otherwise."
             )
-        return super().inverse_transform
+        return super().inverse_transform(X)
 
     def _check_transformed(self, X: Any) -> Any:
         from sklearn.utils import check_array
@@ -223,10 +222,6 @@ class SimpleImputer(ExactInMemory, Invertible):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class NotInvertibleError(DataError, AttributeError):
-    """The method is not there, and for users of scikit-learn its value error."""
 
 
 def _present_statistic(batch: Batch, marker: Any, of: Callable[[Batch], Any]) -> Joint:
