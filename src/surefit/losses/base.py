@@ -89,7 +89,9 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
         """Return the infimum of f over z, one number a row; 0 where no conjugate tells."""
         y = reals(y)
         conjugate = getattr(self, "conjugate", None)
-        return np.zeros(len(y)) if conjugate is None else np.asarray(-conjugate(y, np.zeros_like(y)))
+        if conjugate is None or not self.convex:
+            return np.zeros(len(y))
+        return np.asarray(-conjugate(y, np.zeros_like(y)))
 
     def excess(self, y: Any, z: Any, u: Any) -> Array:
         """Return f + f* - u z, which is 0 where u is a slope at z and positive elsewhere."""
