@@ -48,3 +48,25 @@ def test_forget_equals_fit_of_the_rest(cls):
     with pytest.raises(RefusalError):
         model.forget(X, y)
     assert surefit.verify(model, X[keep], part(y, keep)).holds
+
+
+OTHERWISE = {
+    "a strategy": (surefit.SimpleImputer(), surefit.SimpleImputer(strategy="most_frequent"), "strategy"),
+    "a marker": (surefit.SimpleImputer(), surefit.SimpleImputer(missing_values=0.0), "missing_values"),
+    "a mark": (surefit.MissingIndicator(), surefit.MissingIndicator(missing_values=0.0), "missing_values"),
+    "weights": (surefit.RidgeClassifier(), surefit.RidgeClassifier(class_weight={0: 2.0}), "class_weight"),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "parameter"), OTHERWISE.values(), ids=OTHERWISE.keys())
+def test_rows_gathered_under_other_parameters_do_not_add_up(one, other, parameter):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    model = clone(one).fit(X, y)
+    assert model.merge(clone(one).fit(X, y)) is model
+    with pytest.raises(RefusalError, match=f"{parameter}=.*do not add up.*one {parameter}"):
+        model.merge(clone(other).fit(X, y))
+    model.set_params(**{parameter: getattr(other, parameter)})
+    with pytest.raises(RefusalError, match=f"the rows so far were gathered with {parameter}="):
+        model.partial_fit(X, y)
+    assert model.set_params(**{parameter: getattr(one, parameter)}).partial_fit(X, y) is model

@@ -110,7 +110,7 @@ class OneStatistic(Estimator, abstract=True):
     def _hold_shape(self, rows: str, shape: dict[str, Any]) -> None:
         """Refuse to add up ``rows`` that were gathered under other parameters than those of now."""
         for name, value in self._asked_shape().items():
-            if shape[name] != value:
+            if not _alike(shape[name], value):
                 raise RefusalError(
                     f"{rows} were gathered with {name}={shape[name]!r}, which their statistic depends on, "
                     f"so they do not add up with rows under {name}={value!r}: fit all rows with one {name}."
@@ -185,6 +185,12 @@ class Withheld:
         if reason is not None or self._method is None:
             raise UnavailableError(reason)
         return MethodType(self._method, estimator)
+
+
+def _alike(one: Any, two: Any) -> bool:
+    """Whether two parameters are the same; NaN, which marks missing cells, is the same as NaN."""
+    both_nan = isinstance(one, float) and isinstance(two, float) and one != one and two != two
+    return bool(one is two or both_nan or np.all(one == two))
 
 
 def _equal_classes(one: Schema, two: Schema) -> bool:

@@ -49,6 +49,7 @@ class MissingIndicator(Transformer):
 
     accepts = Accepts(missing=True, tables=True, cells=True)
     learns = MissingIndicatorParameters
+    shaping = ("missing_values",)
 
     features_: NDArray[np.int64]
     missing_weight_: NDArray[np.float64]

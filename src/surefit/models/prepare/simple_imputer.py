@@ -56,6 +56,7 @@ class SimpleImputer(ExactInMemory, Invertible):
 
     accepts = Accepts(missing=True)
     learns = SimpleImputerParameters
+    shaping = ("missing_values", "strategy")
 
     statistics_: NDArray[Any]
     rank_error_: NDArray[np.float64]
