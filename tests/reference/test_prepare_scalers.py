@@ -192,3 +192,66 @@ def test_standardised_columns_have_mean_0_variance_1_and_squares_that_sum_to_n()
     np.testing.assert_allclose((Z**2).sum(axis=0), len(Z), rtol=1e-12)
     np.testing.assert_allclose(model.inverse_transform(Z), PLAIN, rtol=1e-12, atol=1e-12)
     assert surefit.StandardScaler().fit_transform([[4.0], [4.0]]).tolist() == [[0], [0]]
+
+
+def test_copy_can_be_said_for_each_call():
+    """As in scikit-learn, copy=None does as the parameter says; a frozen array is never written to."""
+    model, theirs = surefit.StandardScaler().fit(PLAIN), preprocessing.StandardScaler().fit(PLAIN)
+    own = PLAIN.copy()
+    Z = model.transform(own, copy=False)
+    assert Z is own
+    np.testing.assert_allclose(Z, theirs.transform(PLAIN), rtol=1e-12, atol=1e-12)
+    assert model.inverse_transform(Z, copy=False) is own
+    np.testing.assert_allclose(own, PLAIN, rtol=1e-12)
+    saving = surefit.StandardScaler(copy=False).fit(PLAIN)
+    for call in (saving.transform, saving.inverse_transform):
+        assert call(own, copy=True) is not own
+        assert call(own, copy=None) is own
+    assert model.copy is True
+    model.set_output(transform="pandas")
+    assert list(model.transform(PLAIN, copy=True).columns) == [f"x{j}" for j in range(5)]
+
+
+@pytest.mark.parametrize("cls", SCALERS)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_infinite_cell_is_found_by_the_pass_that_uses_it(cls, order, bad, dtype):
+    X = np.asarray(PLAIN, dtype=dtype, order=order)
+    model = cls().fit(X)
+    before = dict(model.__dict__)
+    spoilt = X.copy(order="K")
+    spoilt[-1, -1] = bad
+    spoilt[0, 0] = np.nan
+    for call in (model.fit, model.fit_transform, model.transform):
+        with pytest.raises(ValueError, match="infinity"):
+            call(spoilt)
+    assert model.__dict__ == before
+    np.testing.assert_array_equal(np.isinf(spoilt), spoilt == bad)
+    own = spoilt.copy(order="K")
+    with pytest.raises(ValueError, match="infinity"):
+        cls(copy=False).fit(X).transform(own)
+    np.testing.assert_array_equal(own, spoilt)  # refused before anything was overwritten
+    spoilt[-1, -1] = np.nan
+    assert np.isnan(model.transform(spoilt)).sum() == 2
+    assert model.transform(X).flags.f_contiguous == (order == "F")
+
+
+@pytest.mark.parametrize("cls", [surefit.StandardScaler, surefit.MinMaxScaler])
+def test_where_scikit_learn_is_told_to_assume_finite_cells_the_sentence_is_ours(cls):
+    import sklearn
+
+    X = PLAIN.copy()
+    X[3, 2] = np.inf
+    with (
+        sklearn.config_context(assume_finite=True),
+        pytest.raises(surefit.core.errors.DataError, match="column 2 holds an infinite value"),
+    ):
+        cls().fit(X)
+
+
+@pytest.mark.parametrize("cls", SCALERS)
+def test_the_largest_numbers_are_no_infinite_cells(cls):
+    X = np.array([[1e308, 1.0], [-1e308, 2.0], [1e308, 3.0]])
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert cls().fit(X).n_samples_seen_ == 3

@@ -135,7 +135,7 @@ def decide(
     show = indicators and gaps and not (kind == "category" and purpose == "tree")
     varies = (len(facts.levels) > 1) if facts.levels is not None else facts.minimum < facts.maximum
     if not varies and purpose in ("linear", "distance") and facts.weight > 1:
-        return ColumnPlan(name, "dropped", "" if show else "constant", indicator=show)
+        return ColumnPlan(name, "dropped", "" if show else "constant", indicator=show, levels=facts.levels)
     if kind == "category":
         return _category(name, facts, purpose, most, show)
     return _numeric(name, kind, facts, purpose, show)

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError
 from surefit.core.parameters import Count
 from surefit.data.batch import Batch
 from surefit.data.cells import column_levels, column_numbers, column_places
-from surefit.data.door import Accepts
-from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.door import Accepts, is_streamed
+from surefit.data.schema import Column, Schema
+from surefit.data.source import MappedSource, Source, is_source
+from surefit.data.table import Table
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.prepare.column_facts import (
@@ -29,12 +33,13 @@ from surefit.models.prepare.column_facts import (
     numbers_source,
     plain_facts,
 )
+from surefit.models.prepare.column_inverse import restored_column, to_arrow
 from surefit.models.prepare.column_plan import REASONS, ColumnPlan, Facts, Purpose, decide
 from surefit.models.prepare.encoder import is_nan
 from surefit.models.prepare.output import dense_frames_asked, sparse_output
 from surefit.models.prepare.plain import change, relative_change, seen
 from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
-from surefit.models.transformer import Transformer
+from surefit.models.transformer import MapRows, Transformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
 
@@ -131,15 +136,18 @@ class TablePreparer(ExactInMemory, Transformer):
             for name, kind, fact in zip(names, kinds, facts, strict=True)
         ]
 
-    def _plans(self, names: Any = None) -> list[ColumnPlan]:
-        """The plans of the columns, from what was learnt."""
+    def _facts(self) -> list[Facts]:
+        """What was learnt of each column."""
         weight = float(self.n_samples_seen_)
         known = zip(self.kinds_, self.moments_.tolist(), self.categories_, self.counts_, strict=True)
-        facts = [
+        return [
             Facts(weight, row[0], levels=levels, counts=counts) if kind == "category" else Facts(weight, *row)
             for kind, row, levels, counts in known
         ]
-        return self._decided(_check_feature_names_in(self, names), self.kinds_, facts)
+
+    def _plans(self, names: Any = None) -> list[ColumnPlan]:
+        """The plans of the columns, from what was learnt."""
+        return self._decided(_check_feature_names_in(self, names), self.kinds_, self._facts())
 
     @staticmethod
     def _certificate(value: float, error: NDArray[np.float64]) -> Certificate:
@@ -190,6 +198,53 @@ class TablePreparer(ExactInMemory, Transformer):
         levels, codes = column_levels(X, j)
         none = np.array([level is None or is_nan(level) for level in levels] + [False], dtype=bool)
         return plan.block(None, column_places(X, j, self.categories_[j]), none[codes])
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Turn prepared rows back into the typed table: pyarrow's, or the frame that ``set_output`` asks for.
+
+        Numbers are unscaled, indicators and codes become levels, dates their time to the millisecond. Gaps
+        come back where an indicator shows them; otherwise they keep what filled them, and a category's are
+        the reference of a linear purpose. Left-out columns come back with their one value, or without any;
+        for counts, what was cut off at zero stays there. Rows of an indicator that stands for several rare
+        levels are refused. A source that ``transform`` returned becomes a source of typed rows.
+        """
+        check_is_fitted(self)
+        if is_streamed(X):
+            if not is_source(X):
+                raise DataError(
+                    "inverse_transform takes an array, a frame or a source that transform returned."
+                )
+            columns = self._typed_columns()
+            schema = replace(X.schema, width=len(columns), columns=columns)
+            return MappedSource(X, schema, MapRows(self._restored))
+        table = to_arrow(
+            self._restored(check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_features=0))
+        )
+        asked = _get_output_config("transform", self)["dense"]
+        if asked == "pandas":
+            return table.to_pandas()
+        if asked == "polars":
+            import polars as pl
+
+            return pl.from_arrow(table)
+        return table
+
+    def _typed_columns(self) -> tuple[Column, ...]:
+        names = _check_feature_names_in(self, None)
+        known = zip(names, self.kinds_, self.categories_, strict=True)
+        return tuple(
+            Column(str(name), kind, levels if kind == "category" else None) for name, kind, levels in known
+        )
+
+    def _restored(self, X: Any) -> Table:
+        rows = X.toarray() if sparse.issparse(X) else X
+        plans, columns = self._plans(), self._typed_columns()
+        ends = np.cumsum([len(plan.names) for plan in plans])
+        if rows.shape[1] != ends[-1]:
+            raise DataError(f"X has {rows.shape[1]} columns, and transform returns {ends[-1]}.")
+        blocks = np.split(rows, ends[:-1], axis=1)
+        known = zip(plans, columns, self._facts(), blocks, strict=True)
+        return Table.build(columns, [restored_column(*each) for each in known], rows.shape[0])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The names of the columns that come out: that of their column, and what is shown of it."""
