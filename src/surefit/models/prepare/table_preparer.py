@@ -20,7 +20,7 @@ from surefit.core.parameters import Count
 from surefit.data.batch import Batch
 from surefit.data.cells import column_levels, column_numbers, column_places
 from surefit.data.door import Accepts, is_streamed
-from surefit.data.schema import Column, Schema
+from surefit.data.schema import Column, Kind, Schema
 from surefit.data.source import MappedSource, Source, is_source
 from surefit.data.table import Table
 from surefit.engine.base import Engine
@@ -48,7 +48,7 @@ from surefit.stats.sketch import Sketch
 class TablePreparerParameters:
     """What each column is and becomes; the facts that this was decided from; the weight of the rows seen."""
 
-    kinds: list[str]
+    kinds: list[Kind]
     roles: list[str]
     moments: NDArray[np.float64]
     categories: list[NDArray[Any]]
@@ -83,7 +83,7 @@ class TablePreparer(ExactInMemory, Transformer):
     accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
     learns = TablePreparerParameters
 
-    kinds_: list[str]
+    kinds_: list[Kind]
     roles_: list[str]
     moments_: NDArray[np.float64]
     categories_: list[NDArray[Any]]
