@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers and editors: the table below, said once more
+    from surefit import distributions as distributions
     from surefit.core.callbacks import Checkpoint as Checkpoint
     from surefit.core.callbacks import EarlyStopping as EarlyStopping
     from surefit.core.callbacks import Logger as Logger
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.core.trace import Trace as Trace
     from surefit.data import datasets as datasets
     from surefit.data.read import read as read
+    from surefit.distributions import information as information
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.io.load import inspect as inspect
@@ -91,6 +93,7 @@ _EXPORTS = {
     "config": "core.config",
     "current_config": "core.config",
     "datasets": "data",
+    "information": "distributions",
     "inspect": "io.load",
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
@@ -98,6 +101,8 @@ _EXPORTS = {
     "save": "io.save",
     "verify": "io.verify",
 }
+
+_FOLDERS = ("distributions",)  # packages that are public as they are
 
 __all__ = [*_EXPORTS, "__version__"]
 
@@ -112,6 +117,8 @@ if not TYPE_CHECKING:  # hidden from type checkers, so that they refuse a misspe
         elif name in _EXPORTS:
             # with a list of names, as `from ... import` does it, so that the name may be a module of its own
             value = getattr(__import__(f"surefit.{_EXPORTS[name]}", fromlist=[name]), name)
+        elif name in _FOLDERS:
+            value = __import__(f"surefit.{name}", fromlist=["*"])
         else:
             from difflib import get_close_matches
 
@@ -123,4 +130,4 @@ if not TYPE_CHECKING:  # hidden from type checkers, so that they refuse a misspe
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_FOLDERS})
