@@ -213,12 +213,13 @@ def test_a_separable_penalty_moves_each_coefficient_by_itself(penalty: Penalty, 
 
 @each_class
 def test_what_is_not_declared_separable_is_not(cls: type[Penalty]) -> None:
-    def spreads(penalty: Penalty) -> bool:
-        v = np.linspace(1.0, 3.0, CASE_COLUMNS)
+    def spreads(penalty: Penalty, sign: float) -> bool:
+        v = sign * np.linspace(1.0, 3.0, CASE_COLUMNS)
         moved = penalty.prox(v + 2.0 * (np.arange(CASE_COLUMNS) == 0), 0.5) - penalty.prox(v, 0.5)
         return bool(np.abs(moved[1:]).max() > 1e-6)
 
-    assert any(spreads(penalty) for penalty in cls.cases(np.random.default_rng(3))) != cls.separable
+    cases = list(cls.cases(np.random.default_rng(3)))
+    assert any(spreads(penalty, sign) for penalty in cases for sign in (1.0, -1.0)) != cls.separable
 
 
 @each()

@@ -16,6 +16,8 @@ Claim = Literal[
     "best splits",  # every stored split is the best of its node
     "estimated",  # a loss on data not used to fit, with its standard error
     "exact",  # a closed form, recomputed
+    "infeasible",  # a mixture of the constraints that nothing satisfies
+    "unbounded",  # a ray along which the objective falls for ever
 ]
 
 _SENTENCES: Mapping[str, str] = {
@@ -26,6 +28,8 @@ _SENTENCES: Mapping[str, str] = {
     "best splits": "No stored split can be improved by more than {value} ({measure}).",
     "estimated": "On data not used to fit, the {measure} is {value}.",
     "exact": "The answer is a closed form; recomputing it changes it by {value} ({measure}).",
+    "infeasible": "The constraints contradict each other in a mixture that is exact to {value} ({measure}).",
+    "unbounded": "The objective falls for ever along a ray that leaves no constraint by {value} ({measure}).",
 }
 
 

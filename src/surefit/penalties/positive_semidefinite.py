@@ -1,0 +1,91 @@
+"""Symmetric matrices without a negative eigenvalue, packed into a vector of coefficients."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from surefit.core.errors import DataError
+from surefit.penalties.arrays import Floats
+from surefit.penalties.convex_set import ConvexSet
+from surefit.penalties.span import ROUNDINGS
+
+
+class PositiveSemidefinite(ConvexSet):
+    """The constraint that the matrix packed into w has no negative eigenvalue.
+
+    ``pack`` lists the lower triangle row by row, with √2 before what is off the diagonal, so that lengths and
+    inner products of vectors are those of the matrices; ``unpack`` is its inverse.
+
+    >>> nearest = PositiveSemidefinite().prox(pack([[0.0, 2.0], [2.0, 0.0]]), step=1.0)
+    >>> unpack(nearest).round(12)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+
+    name = "positive_semidefinite"
+
+    def project(self, v: Floats) -> Floats:
+        """Return v with its negative eigenvalues set to 0."""
+        return np.column_stack([pack(_without_negative(unpack(column))) for column in v.T])
+
+    def contains(self, w: Floats, eps: float) -> bool:
+        """Whether no eigenvalue is negative, up to rounding of the largest."""
+        values = _eigenvalues(w)
+        return bool(np.all(values.min(axis=1) >= -4 * len(w) * eps * np.abs(values).max(axis=1)))
+
+    def support(self, u: Floats) -> float:
+        """Return 0 where no eigenvalue is positive; infinite elsewhere."""
+        values = _eigenvalues(u)
+        return 0.0 if np.all(values.max(axis=1) <= ROUNDINGS * np.abs(values).max(axis=1)) else np.inf
+
+
+def pack(matrix: ArrayLike) -> Floats:
+    """Return the lower triangle of a symmetric matrix as a vector of the same length.
+
+    >>> pack([[1.0, 2.0], [2.0, 3.0]]).round(4)
+    array([1.    , 2.8284, 3.    ])
+    """
+    square = np.asarray(matrix, dtype=np.float64)
+    if square.ndim != 2 or square.shape[0] != square.shape[1]:
+        raise DataError(f"pack: the matrix has shape {square.shape}; give a square one.")
+    rows, columns = np.tril_indices(len(square))
+    packed: Floats = 0.5 * (square + square.T)[rows, columns]
+    packed[rows != columns] *= math.sqrt(2.0)
+    return packed
+
+
+def unpack(vector: ArrayLike) -> Floats:
+    """Return the symmetric matrix that was packed into a vector.
+
+    >>> unpack(pack([[1.0, 2.0], [2.0, 3.0]])).round(12)
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    packed = np.asarray(vector, dtype=np.float64)
+    size = (math.isqrt(8 * packed.size + 1) - 1) // 2
+    if packed.ndim != 1 or size * (size + 1) // 2 != packed.size:
+        raise DataError(
+            f"PositiveSemidefinite: {packed.size} coefficients are no packed matrix; "
+            "a symmetric matrix with d rows takes d (d + 1) / 2 of them."
+        )
+    rows, columns = np.tril_indices(size)
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = np.where(rows == columns, packed, packed / math.sqrt(2.0))
+    matrix[columns, rows] = matrix[rows, columns]
+    return matrix
+
+
+def _without_negative(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(matrix)
+    if np.all(values >= 0):
+        return matrix
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    nearest: Floats = root @ root.T
+    return nearest
+
+
+def _eigenvalues(w: Floats) -> Floats:
+    return np.array([np.linalg.eigvalsh(unpack(column)) for column in w.T])
