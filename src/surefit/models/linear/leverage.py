@@ -17,7 +17,8 @@ from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]
 
-CHEAP = 1e8  # multiplications that looking for such rows may cost
+CHEAP = 2e7  # multiplications that looking for such rows may cost, lest it outlast the fit
+_BLOCK_ROWS = 512  # that stay in the cache from centring to squaring
 DEPENDENT_COLUMNS = 1000  # eigenvectors of more take longer than a fit should for what it only reports
 
 
@@ -36,9 +37,14 @@ def leverage(
 
 def _of_rows(root: Matrix, moments: Moments, centred: bool, batch: Batch) -> NDArray[np.float64]:
     X: Any = batch.X
-    dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    inner = ((dense - moments.mean_x) if centred else dense) @ root
-    found = (inner * inner).sum(axis=1) + (1 / moments.weight if centred else 0.0)
+    found = np.empty(len(batch))
+    for start in range(0, len(batch), _BLOCK_ROWS):
+        some = slice(start, start + _BLOCK_ROWS)
+        dense = X[some].toarray() if sparse.issparse(X) else X[some]
+        inner = ((dense - moments.mean_x) if centred else dense) @ root
+        found[some] = np.einsum("ij,ij->i", inner, inner)
+    if centred:
+        found += 1 / moments.weight
     return found if batch.weight is None else batch.weight * found
 
 
