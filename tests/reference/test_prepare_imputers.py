@@ -110,6 +110,7 @@ def test_an_empty_column_is_found_and_dropped():
 
 def test_the_inverse_needs_the_indicator():
     model = surefit.SimpleImputer().fit(GAPS)
+    assert not hasattr(model, "inverse_transform")
     with pytest.raises(ValueError, match="add_indicator=True"):
         model.inverse_transform(GAPS)
 

@@ -187,14 +187,15 @@ class SimpleImputer(ExactInMemory, Invertible):
         data[gone] = self.statistics_[X.indices[gone]].astype(data.dtype)
         return type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)[:, kept]
 
-    def inverse_transform(self, X: Any) -> Any:
-        """Put missing cells back where they were, which only ``add_indicator=True`` shows."""
+    @property
+    def inverse_transform(self) -> Callable[[Any], Any]:
+        """Put missing cells back where they were; there only with ``add_indicator=True``."""
         if not self.add_indicator:
-            raise DataError(
+            raise NotInvertibleError(
                 "'inverse_transform' works only when 'SimpleImputer' is instantiated with "
                 "'add_indicator=True', since what was missing is not known otherwise."
             )
-        return super().inverse_transform(X)
+        return super().inverse_transform
 
     def _check_transformed(self, X: Any) -> Any:
         from sklearn.utils import check_array
@@ -223,6 +224,10 @@ class SimpleImputer(ExactInMemory, Invertible):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class NotInvertibleError(DataError, AttributeError):
+    """The method is not there, and for users of scikit-learn its value error."""
 
 
 def _present_statistic(batch: Batch, marker: Any, of: Callable[[Batch], Any]) -> Joint:
