@@ -12,6 +12,7 @@ from sklearn import naive_bayes
 from surefit import GaussianNB
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.datasets.fixtures.base import fixture
+from surefit.distributions import Bernoulli, Normal
 from surefit.models.bayes.naive_rule import NaiveRule
 
 
@@ -84,6 +85,16 @@ def test_one_family_for_all_columns_gives_the_classifiers_that_have_names():
     np.testing.assert_allclose(
         rule.predict_proba(worked.data["queries"])[:, 1], worked.answers["class_1"], atol=5e-11
     )
+
+
+def test_the_library_s_own_distributions_are_families():
+    X = np.hstack([REAL, BITS])
+    rule = NaiveRule.fit(X, y, [Normal] * 4 + [Bernoulli] * 5)
+    for c in range(3):
+        np.testing.assert_allclose(rule.densities[c][0].mean, REAL[y == c, 0].mean())
+        np.testing.assert_allclose(rule.densities[c][4].mean, BITS[y == c, 0].mean())
+    bells = NaiveRule.fit(REAL, y, Normal).predict_log_proba(REAL)
+    np.testing.assert_allclose(bells, NaiveRule.fit(REAL, y, Bell).predict_log_proba(REAL), rtol=1e-9)
 
 
 def test_a_thousand_columns_do_not_vanish():
