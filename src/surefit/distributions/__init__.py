@@ -35,6 +35,7 @@ from importlib import import_module
 from typing import Any
 
 from surefit.core.registry import members
+from surefit.distributions.base import Distribution as Distribution
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +11,7 @@ import numpy as np
 from surefit.core.parameters import Interval, Positive, WholeNumber
 from surefit.distributions.base import Array
 from surefit.distributions.newton import climb
-from surefit.distributions.special import log_beta
+from surefit.distributions.special import log_beta, log_binomial
 from surefit.distributions.univariate import Tallied, moments_of, tally
 
 
@@ -38,8 +37,7 @@ class BetaBinomial(Tallied):
 
     def _log_density(self, x: Array) -> Any:
         n, a, b = self.trials, self.alpha, self.beta
-        ways = -math.log(n + 1.0) - log_beta(n - x + 1.0, x + 1.0)
-        return ways + log_beta(x + a, n - x + b) - log_beta(a, b)
+        return log_binomial(n, x) + log_beta(x + a, n - x + b) - log_beta(a, b)
 
     def _sample(self, rng: np.random.Generator, n: int) -> Any:
         return rng.binomial(self.trials, rng.beta(self.alpha, self.beta, n)).astype(np.float64)

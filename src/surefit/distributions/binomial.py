@@ -16,7 +16,7 @@ from surefit.distributions.beta import Beta
 from surefit.distributions.beta_binomial import BetaBinomial
 from surefit.distributions.conjugacy import Conjugate
 from surefit.distributions.exponential_family import ExponentialFamily, columns
-from surefit.distributions.special import binomial_log, log_beta
+from surefit.distributions.special import binomial_log, log_binomial
 from surefit.distributions.univariate import Univariate
 
 
@@ -106,8 +106,7 @@ class Binomial(ExponentialFamily, Conjugate, Univariate):
 
     def log_base(self, x: Any) -> Any:
         """Return the logarithm of the binomial coefficient."""
-        x = np.asarray(x, dtype=np.float64)
-        return -np.log(self.trials + 1.0) - log_beta(self.trials - x + 1.0, x + 1.0)
+        return log_binomial(self.trials, x)
 
     entropy = Univariate.entropy
 
