@@ -60,7 +60,9 @@ def certificate(objective: Objective, w: Array, tolerance: float, slopes: Array 
     if not (objective.loss.convex and penalty.convex and penalty.offers("conjugate")):
         return stationarity(objective, w, tolerance)
     found = duality_gap(objective, w, slopes)
-    return proved(found.primal, found.gap, objective.scale, tolerance, left=found.left, slopes=slopes)
+    # A constant may cost nothing, as with the perceptron's loss, or not be allowed.
+    scale = max(objective.scale, found.primal - objective.targets.floor / objective.targets.weight)
+    return proved(found.primal, found.gap, scale, tolerance, left=found.left, slopes=slopes)
 
 
 def proved(

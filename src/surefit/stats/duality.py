@@ -89,7 +89,7 @@ class Slopes(Statistic):
         s, X = rows.s, rows.X
         slope = rows.slopes(batch, loss, slopes, signs)
         Z = rows.along(free, intercept is not None)
-        bend = finite_curvature(loss, rows.y, rows.z)
+        bend = rows.bend(loss, None if slopes is None else slope)
         weighted = _by_row(s, slope) * slope
         bends = [_bend(X, s, column, Z, intercept) for column in _columns(bend)]
         shape = (*bend.shape[1:], *bends[0].shape) if bend.ndim > 1 else (1, *bends[0].shape)
@@ -156,7 +156,7 @@ class FenchelExcess(Statistic):
         u = rows.slopes(batch, loss, slopes, step.signs)
         if np.any(step.beta):
             moved = rows.along(step.free, intercept is not None) @ step.beta
-            bend = finite_curvature(loss, rows.y, rows.z)
+            bend = rows.bend(loss, None if slopes is None else u)
             u = u - (np.einsum("iab,ib->ia", bend, moved) if bend.ndim == 3 else bend * moved)
         return cls(float(rows.s.sum()), float(rows.s @ loss.excess(rows.y, rows.z, step.factor * u)))
 
@@ -204,6 +204,14 @@ class Rows:
         else:
             u = given[batch.start : batch.start + len(batch)][self.kept]
         return np.asarray(u if signs == (1.0, 1.0) else u * np.where(u < 0, *signs))
+
+    def bend(self, loss: Any, given: Array | None) -> Array:
+        """Return the curvature; for given slopes of a loss with kinks, how far each can move."""
+        if given is None or loss.smooth:
+            return finite_curvature(loss, self.y, self.z)
+        far = np.full(given.shape, 1e300)
+        low, high = loss.gradient(self.y, -far), loss.gradient(self.y, far)
+        return np.asarray(np.clip(np.minimum(given - low, high - given), 0.0, 1.0))
 
     def along(self, free: Array, intercept: bool) -> Array:
         """Return the rows along the free directions, and a column of ones for an intercept."""
