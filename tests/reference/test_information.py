@@ -30,6 +30,10 @@ def test_the_worked_numbers_of_the_summary() -> None:
     assert info.kl_divergence(Q, P) == pytest.approx(0.0566330123, abs=5e-11)
     np.testing.assert_allclose(info.information_content(P, base=2), [1.0, 2.0, 2.0])
     assert info.information_content(0.0) == np.inf
+    # Jensen: a convex function of the mean is at most the mean of the function; a concave one at least.
+    for one in (d.Gamma(2.0, 3.0), d.Poisson(4.0)):
+        assert np.exp(0.1 * one.mean) < float(one.expectation(lambda x: np.exp(0.1 * x)))
+        assert np.sqrt(one.mean) > float(one.expectation(np.sqrt))
 
 
 @pytest.mark.covers("intro_to_ml:B.23", by="information.kl_divergence")
@@ -170,7 +174,6 @@ def test_kraskovs_estimate_is_scikit_learns(neighbors: int) -> None:
     assert ours == pytest.approx(theirs, abs=1e-9)
 
 
-@pytest.mark.covers("ml_for_data_science:5.2.1", by="information.estimated_mutual_information")
 def test_estimates_from_samples_approach_the_closed_forms() -> None:
     rng = np.random.default_rng(2)
     n, correlation = 4000, 0.8

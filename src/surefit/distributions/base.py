@@ -13,7 +13,8 @@ from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.parameters import Interval, Parameter, parameters_of, validate
 from surefit.core.registry import Registered
 from surefit.data.batch import Batch
-from surefit.losses.arrays import Array, weights_of
+from surefit.losses.arrays import Array as Array
+from surefit.losses.arrays import weights_of
 from surefit.stats.base import Statistic
 from surefit.stats.spread import Spread
 

@@ -121,7 +121,9 @@ class Categorical(ExponentialFamily, Conjugate, Tallied):
 
     def sufficient(self, x: Any) -> Array:
         """Return which of all outcomes but the last it is, as ones and zeros."""
-        return (np.asarray(x)[..., None] == np.arange(len(self.probabilities) - 1)).astype(np.float64)
+        return np.asarray(
+            (np.asarray(x)[..., None] == np.arange(len(self.probabilities) - 1)).astype(np.float64)
+        )
 
     def log_partition(self, natural: Any) -> Any:
         r"""Return :math:`\log(1 + \sum e^{\eta_k})`."""

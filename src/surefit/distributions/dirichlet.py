@@ -122,7 +122,7 @@ class Dirichlet(ExponentialFamily, Multivariate):
 
     def sufficient(self, x: Any) -> Array:
         """Return the logarithms of the shares."""
-        return np.log(x)
+        return np.asarray(np.log(x))
 
     def log_base(self, x: Any) -> Any:
         """Return minus the sum of the logarithms."""

@@ -55,4 +55,4 @@ def _difference(function: ValueAndSlope, x: Array, i: int) -> Array:
     h = _STEP * (1.0 + abs(x[i]))
     shift = np.zeros_like(x)
     shift[i] = h
-    return (function(x + shift)[1] - function(x - shift)[1]) / (2.0 * h)
+    return np.asarray((function(x + shift)[1] - function(x - shift)[1]) / (2.0 * h))

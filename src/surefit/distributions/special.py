@@ -121,4 +121,4 @@ def log_binomial(n: Any, k: Any) -> Array:
     n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
     size = np.where(n > 0, n, 1.0)
     p, q = k / size, (n - k) / size
-    return binomial_log(k, n, p, q) + n * (entr(p) + entr(q))
+    return np.asarray(binomial_log(k, n, p, q) + n * (entr(p) + entr(q)))

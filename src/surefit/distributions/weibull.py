@@ -69,13 +69,13 @@ class Weibull(Tallied):
     @property
     def mode(self) -> float:
         """b ((k - 1) / k)^(1 / k), or 0."""
-        return self.scale * (max(self.shape - 1.0, 0.0) / self.shape) ** (1.0 / self.shape)
+        return float(self.scale * (max(self.shape - 1.0, 0.0) / self.shape) ** (1.0 / self.shape))
 
     @property
     def skewness(self) -> float:
         """The third standardised moment."""
         one, two, three = (self._moment(order) for order in (1, 2, 3))
-        return (three - 3.0 * one * two + 2.0 * one**3) / (self.variance / self.scale**2) ** 1.5
+        return float((three - 3.0 * one * two + 2.0 * one**3) / (self.variance / self.scale**2) ** 1.5)
 
     @property
     def kurtosis(self) -> float:

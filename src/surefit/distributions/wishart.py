@@ -51,7 +51,7 @@ class Wishart(ExponentialFamily, Multivariate):
     @property
     def event_shape(self) -> tuple[int, ...]:
         """(d, d)."""
-        return self.scale.shape
+        return tuple(self.scale.shape)
 
     def _inside(self, x: Array) -> Any:
         return definite(x)
