@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from surefit.core.errors import RefusalError
 from surefit.core.registry import lookup, members
 from surefit.solvers.base import Solver
 from surefit.solvers.objective import Objective
+
+# A pass for second derivatives of m coefficients costs about m / 30 passes for first ones, as cores multiply
+# some thirty times as fast as memory feeds them; some eight of the former do what 150 of the latter do.
+SECOND_ORDER_LARGEST = 500
 
 
 def suited(objective: Objective) -> list[str]:
@@ -18,6 +24,40 @@ def suited(objective: Objective) -> list[str]:
         if solver().refusal(objective) is None:
             found.append((ranks[solver.accuracy], name))
     return [name for _, name in sorted(found)]
+
+
+def choose(objective: Objective, **options: Any) -> Solver:
+    """Return the solver that should take the objective soonest to its tolerance.
+
+    >>> from surefit.losses import Logistic
+    >>> from surefit.penalties import L1
+    >>> choose(Objective.of_arrays([[0.0], [1.0]], [0, 1], Logistic(), L1(0.1))).name
+    'proximal_newton'
+    """
+    known = members("solver")
+    for name in _preferred(objective):
+        if name in known:
+            solver = solver_named(name, **options)
+            if solver.refusal(objective) is None:
+                return solver
+    raise RefusalError(
+        f"no solver takes the {objective.loss.name} loss with {type(objective.penalty).__name__} on this "
+        "table: choose another loss or penalty, or load the table as one array."
+    )
+
+
+def _preferred(objective: Objective) -> Iterator[str]:
+    """Yield names, the cheapest first; those that refuse are passed over."""
+    yield "closed_form"
+    yield "working_set"  # least squares with a penalty of single coefficients, in memory
+    if objective.shape[0] * (objective.outputs or 1) <= SECOND_ORDER_LARGEST:
+        yield "newton"
+        yield "proximal_newton"
+    yield "lbfgs"
+    yield "fista"
+    yield "proximal_newton"  # where nothing cheaper streams
+    yield "primal_dual"  # losses with kinks
+    yield "proximal_gradient"
 
 
 def solver_named(name: str, **options: Any) -> Solver:

@@ -88,7 +88,9 @@ class Objective:
         from surefit.data.schema import Schema
         from surefit.engine.serial import Serial
 
-        X = X if hasattr(X, "tocsr") else np.asarray(X)
+        if not hasattr(X, "tocsr"):
+            X = np.asarray(X)
+            X = X if X.flags.forc else np.ascontiguousarray(X)
         y = np.asarray(y)
         loss.check(y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

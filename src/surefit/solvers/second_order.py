@@ -1,0 +1,246 @@
+r"""The loop that Newton's method and its proximal form share.
+
+Around a packed point w, P is modelled by
+
+.. math:: m(x) = g'(x - w) + \tfrac12 (x - w)'(H + \mu D)(x - w) + pen(x),
+
+whose minimiser is the next point, after a line search on P itself. The second derivatives are taken at the
+trial point at once, so that a step which is accepted costs one pass. :math:`\mu` is 0 while H determines the
+step; it grows where H is singular, where the model promises more than there is to gain, and where a line
+search had to go back.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.trace import Trace
+from surefit.penalties.table import CoordinateTable
+from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.objective import At, Objective
+from surefit.solvers.offset import SecondDerivatives
+
+Array = NDArray[np.float64]
+
+LARGEST = 5000  # coefficients of all outputs that are coupled: their square is kept
+ENOUGH = 1e-4  # share of the promised decrease that a step must keep
+HALVINGS = 40
+LEAST_DAMPING = 1e-13  # relative to the diagonal: what rounding does to it anyway
+MOST_DAMPING = 1e20
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A quadratic model of the loss: one matrix for all outputs if they are coupled, else one an output."""
+
+    objective: Objective
+    hessians: tuple[Array, ...]
+    gradients: tuple[Array, ...]
+    point: Array
+
+    @classmethod
+    def of(cls, objective: Objective, w: Array, here: At, bends: Array, damping: float) -> Model:
+        """Take the derivatives at a point; ``bends`` are the diagonal of the damping."""
+        H, g = here.hessian, here.gradient
+        if g.ndim == 1:
+            blocks, slopes = [H], [g]
+        elif _coupled(H):
+            size = g.size
+            blocks, slopes = [H.transpose(0, 2, 1, 3).reshape(size, size)], [g.T.ravel()]
+        else:
+            blocks, slopes = [H[k, k] for k in range(g.shape[1])], list(g.T)
+        if damping > 0:
+            each = np.array_split(bends.T.ravel(), len(blocks))
+            blocks = [block + np.diag(damping * bend) for block, bend in zip(blocks, each, strict=True)]
+        return cls(objective, tuple(blocks), tuple(slopes), w)
+
+    def parts(self, w: Array) -> list[Array]:
+        """Cut a packed point, or a gradient, into one vector for each matrix."""
+        return list(np.array_split(w.T.ravel(), len(self.hessians)))
+
+    def joined(self, parts: list[Array]) -> Array:
+        """Pack the vectors again."""
+        whole = np.concatenate(parts)
+        shape = self.objective.shape
+        return whole if len(shape) == 1 else whole.reshape(shape[::-1]).T.copy()
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs one matrix is for."""
+        return len(self.gradients[0]) // self.objective.shape[0]
+
+    def repeated(self, column: Array, intercept: float) -> Array:
+        """Return a number a coefficient as one for each coordinate of a matrix, and the intercept's."""
+        last = [intercept] if self.objective.fit_intercept else []
+        return np.tile(np.concatenate([column, last]), self.outputs)
+
+    def table(self) -> CoordinateTable:
+        """The penalty of each coordinate of a matrix; an intercept has none."""
+        found = self.objective.penalty.table(self.objective.columns)
+        return CoordinateTable(
+            self.repeated(found.l1, 0.0),
+            self.repeated(found.l2, 0.0),
+            self.repeated(found.lower, -np.inf),
+            self.repeated(found.upper, np.inf),
+        )
+
+
+def _coupled(H: Array) -> bool:
+    outputs = len(H)
+    return any(H[a, b].any() for a in range(outputs) for b in range(a + 1, outputs))
+
+
+class SecondOrder(Solver):
+    """Base of the solvers that work with second derivatives; a class below minimises the model."""
+
+    needs: ClassVar[Needs] = Needs(loss=("smooth", "convex"), penalty=("convex",))
+    accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
+
+    @abstractmethod
+    def _minimise(self, model: Model) -> Array | None:
+        """Return the minimiser of model plus penalty; None where it is not unique."""
+
+    def _refusal(self, objective: Objective) -> str | None:
+        size = objective.shape[0] * (objective.outputs or 1)
+        if size <= LARGEST:
+            return None
+        return (
+            f"the {self.name} solver keeps the square of all coefficients, which is too much for {size} "
+            f"(up to {LARGEST})."
+        )
+
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise, from a packed point or from the objective's ``null``."""
+        self.require(objective)
+        trace = Trace() if trace is None else trace
+        return _Run(self, objective, trace).from_point(objective.null if start is None else start)
+
+
+class _Run:
+    """One solution, as it goes on."""
+
+    def __init__(self, solver: SecondOrder, objective: Objective, trace: Trace) -> None:
+        self.solver, self.objective, self.trace = solver, objective, trace
+        self.second = SecondDerivatives(objective)
+        self.damping = 0.0
+        self.bends = np.zeros(objective.shape)
+        self.best: tuple[Array, Certificate] | None = None
+
+    def from_point(self, start: Array) -> Solution:
+        objective, solver = self.objective, self.solver
+        w = np.array(self.second.inner(start), dtype=np.float64)
+        if not np.isfinite(objective.penalised(w)):
+            w = objective.prox(w, 1.0)  # a start outside a constraint
+        here = self.second.at(w)
+        value = here.value + objective.penalised(w)
+        for _ in self.trace.iterations(solver.max_iter):
+            target, promised = self._target(w, here, value)
+            gap = None
+            if promised <= solver.tolerance * objective.scale:
+                proof = objective.certificate(self.second.outer(target), solver.tolerance)
+                gap, least = proof.value, self.best[1].value if self.best else np.inf
+                if gap < least:
+                    self.best = target, proof
+                if proof.holds:
+                    self._record(proof.parts["objective"], gap, 1.0)
+                    return self._finish(w, "certificate")
+                if gap > 0.5 * least and promised <= 16 * EPS * max(abs(value), objective.scale):
+                    self._record(value, gap, 0.0)
+                    return self._finish(w, "stalled")
+            step, w_new, there = self._line_search(w, value, target, promised)
+            if there is None:
+                self._record(value, gap, 0.0)
+                return self._finish(w, "stalled")
+            w, here = w_new, there
+            value = here.value + objective.penalised(w)
+            self._record(value, gap, step)
+        return self._finish(w, "limit")
+
+    def _record(self, value: float, gap: float | None, step: float) -> None:
+        self.trace.record(
+            objective=value, gap=gap, step=step, passes=self.objective.passes, damping=self.damping
+        )
+
+    def _finish(self, w: Array, stopped: Stop) -> Solution:
+        """End at the point with the best proof; where none was asked for, at the last one."""
+        point, proof = self.best if self.best and stopped != "limit" else (w, None)
+        return self.solver._finish(self.objective, self.second.outer(point), self.trace, stopped, proof=proof)
+
+    def _target(self, w: Array, here: At, value: float) -> tuple[Array, float]:
+        """Return the model's minimiser and the decrease it promises, damped until both make sense."""
+        objective = self.objective
+        self.bends = np.maximum(self.bends, _diagonal(here.hessian, objective.shape))
+        bends = np.where(self.bends > 0, self.bends, self._column_bends())
+        room = self._room(value)
+        while True:
+            beyond = 10.0
+            with np.errstate(over="ignore", invalid="ignore"):  # without damping it may lie too far out
+                target = self.solver._minimise(Model.of(objective, w, here, bends, self.damping))
+            if target is not None:
+                change = target - w
+                promised = -float(np.sum(here.gradient * change)) - (
+                    objective.penalised(target) - objective.penalised(w)
+                )
+                if np.isfinite(promised) and promised <= 4.0 * room:
+                    return target, promised
+                beyond = promised / room if room > 0 else np.inf
+            if self.damping > MOST_DAMPING:
+                return w, 0.0
+            self.damping = max(float(np.clip(beyond, 10.0, 1e4)) * self.damping, LEAST_DAMPING)
+
+    def _room(self, value: float) -> float:
+        """Return what is left to gain at the most."""
+        targets = self.objective.targets
+        return max(value - targets.floor / targets.weight, 0.0) + EPS * abs(value)
+
+    def _column_bends(self) -> Array:
+        """The curvature of columns where the loss has shown none: as for least squares."""
+        spread = self.objective.spread
+        squares = spread.variance + (spread.mean - self.second.by) ** 2
+        squares = np.where(squares > 0, squares, 1.0)
+        whole = np.append(squares, 1.0) if self.objective.fit_intercept else squares
+        return np.array(
+            np.broadcast_to(whole.reshape(-1, *[1] * (len(self.objective.shape) - 1)), self.objective.shape)
+        )
+
+    def _line_search(
+        self, w: Array, value: float, target: Array, promised: float
+    ) -> tuple[float, Array, At | None]:
+        """Go back from the target until P falls by a share of what was promised."""
+        step, change = 1.0, target - w
+        for _ in range(HALVINGS):
+            trial = target if step == 1.0 else w + step * change
+            there = self.second.at(trial)
+            new = there.value + self.objective.penalised(trial)
+            slack = 4 * EPS * max(abs(value), self.objective.scale)
+            if np.isfinite(new) and new <= value - ENOUGH * step * promised + slack:
+                self._adapt(step)
+                return step, trial, there
+            step = _shorter(step, promised, new - value)
+        return 0.0, w, None
+
+    def _adapt(self, step: float) -> None:
+        if step == 1.0:
+            self.damping = 0.1 * self.damping if self.damping > LEAST_DAMPING else 0.0
+        elif step < 0.25:
+            self.damping = max(10.0 * self.damping, 1e-6)
+
+
+def _shorter(step: float, promised: float, risen: float) -> float:
+    """Return the minimiser of the parabola through what is known, between a tenth and a half of the step."""
+    if not np.isfinite(risen):
+        return 0.1 * step
+    return float(np.clip(0.5 * promised * step**2 / (risen + promised * step), 0.1 * step, 0.5 * step))
+
+
+def _diagonal(hessian: Array, shape: tuple[int, ...]) -> Array:
+    if hessian.ndim == 2:
+        return np.array(np.diagonal(hessian))
+    return np.column_stack([np.diagonal(hessian[k, k]) for k in range(shape[1])])
