@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
-import os
 import warnings
 from dataclasses import replace
 
@@ -106,6 +104,8 @@ def test_bad_weights(model, weights, message):
         (np.array([["a", 1], [2.5, "b"]], dtype=object), {}, "column 'x0' mixes types"),
         (TABLE, {"target": [1.0]}, r"the target has shape \(1,\), but the table has 3 rows"),
         (TABLE, {"columns": ["a", "q"]}, "no column named 'q'"),
+        (TABLE, {"columns": "ab"}, "columns is a list of names, not the text 'ab'"),
+        (TABLE, {"columns": ["a", "a"]}, "columns names 'a' twice"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "the frame has two columns named 'a'"),
         (pd.DataFrame({"a": [1, "x"]}), {}, "column 'a' mixes types"),
         (object(), {}, "surefit cannot read a object; it reads "),
@@ -324,51 +324,14 @@ def test_types_that_clash_in_json_lines(tmp_path):
         surefit.read(tmp_path / "t.jsonl")
 
 
-class FullDisk:
-    """A file on a disk that is full after some bytes."""
-
-    def __init__(self, file, room):
-        self._file, self._room = file, room
-
-    def write(self, data):
-        self._room -= len(data)
-        if self._room < 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return self._file.write(data)
-
-    def __getattr__(self, name):
-        return getattr(self._file, name)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._file.close()
-
-
-@pytest.mark.parametrize("room", [0, 2000])
-@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow"])
-def test_a_disk_that_is_full_while_predicting(ending, room, tmp_path, monkeypatch):
-    rows = pa.table({"a": np.arange(5000.0), "y": np.arange(5000.0)})
-    model = surefit.MeanRegressor().fit(rows, "y")
-    out = tmp_path / f"out.{ending}"
-    out.write_text("as it was")
-    opened = os.fdopen
-    monkeypatch.setattr(os, "fdopen", lambda *arguments: FullDisk(opened(*arguments), room))
-    monkeypatch.setattr("surefit.data.readers.arrow_table.batch_rows", lambda size: 500)
-    with pytest.raises(DataError, match=f"out.{ending} could not be written .*No space left"):
-        model.predict(rows, to=out)
-    assert [path.name for path in tmp_path.iterdir()] == [out.name]
-    assert out.read_text() == "as it was"
-
-
-def test_a_disk_that_is_full_while_spilling(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    opened = pa.OSFile
-    monkeypatch.setattr(pa, "OSFile", lambda name, mode="rb": FullDisk(opened(name, mode), 1000))
-    with pytest.raises(DataError, match=r"the disk is full: .* set TMPDIR"):
-        surefit.read(iter([np.ones((1000, 3))]))
-    assert list(tmp_path.iterdir()) == []
+def test_damage_inside_of_a_parquet_file_is_noticed(model, tmp_path):
+    """Where the pages have checksums."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({name: np.arange(5000.0) for name in "aby"}), path, write_page_checksum=True)
+    content = bytearray(path.read_bytes())
+    content[2000:2100] = bytes(100)
+    path.write_bytes(content)
+    refused(model, "t.parquet cannot be read; it is damaged", path, "y")
 
 
 def test_spilled_files_go_with_their_source(tmp_path, monkeypatch):

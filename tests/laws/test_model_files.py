@@ -21,7 +21,7 @@ from tests.laws.estimators import CLASSES, each_estimator, outputs, table
 from tests.toys import DescentMean
 
 import surefit
-from surefit.core.errors import FormatError
+from surefit.core.errors import DataError, FormatError
 from surefit.io.model_file import VERSION, read, write
 
 
@@ -197,7 +197,7 @@ def test_memory_stays_bounded_whatever_the_header_claims(tmp_path):
     code = f"""
 import resource, surefit, surefit.io.load
 from safetensors.numpy import load_file
-from surefit.core.errors import FormatError
+from surefit.core.errors import DataError, FormatError
 used = int(open('/proc/self/statm').read().split()[0]) * {resource.getpagesize()}
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, used + 2**30))
 try:
@@ -238,7 +238,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(DataError, match=r"could not be written .No space left.*nothing was changed there"):
         write(path, {"class": "B"}, {})
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.safetensors"]

@@ -70,3 +70,12 @@ def name_given_twice(names: Sequence[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

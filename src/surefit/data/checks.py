@@ -114,43 +114,6 @@ def missing_cells(who: str, counts: dict[str, int], rows: str = "") -> str:
     )
 
 
-def explain_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
-    """Say what is wrong with a frame by its columns; None if X is no frame or nothing is found."""
-    if not hasattr(X, "columns") or not hasattr(X, "shape"):
-        return None
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(X, eager_only=True)
-    except TypeError:
-        return None
-    other = [
-        Column(str(name), "date" if dtype.is_temporal() else "category")
-        for name, dtype in frame.schema.items()
-        if not dtype.is_numeric() and dtype != nw.Boolean
-    ]
-    if other:
-        return other_kinds(who, other, len(frame))
-    gone = {
-        str(name): int((~frame[name].is_finite()).sum() + frame[name].is_null().sum())
-        for name in frame.columns
-        if frame[name].dtype.is_float()
-    }
-    if any(gone.values()) and not missing_allowed:
-        endless = {
-            str(n): int((frame[n].abs() == float("inf")).sum())
-            for n in frame.columns
-            if frame[n].dtype.is_float()
-        }
-        if any(endless.values()):
-            where = listed([f"{name!r} ({count})" for name, count in endless.items() if count])
-            return (
-                f"the columns {where} hold infinite values: replace them by numbers, or leave the rows out."
-            )
-        return missing_cells(who, gone)
-    return None
-
-
 def check_weights(
     weight: Any, rows: int, start: int = 0, *, whole: bool = True
 ) -> NDArray[np.float64] | None:
@@ -161,7 +124,10 @@ def check_weights(
         return None
     if isinstance(weight, int | float) and not isinstance(weight, bool):
         weight = np.full(rows, float(weight))
-    array = np.ascontiguousarray(weight, dtype=np.float64)
+    try:
+        array = np.ascontiguousarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("sample_weight holds something else than numbers: give one number a row.") from None
     if array.ndim != 1:
         raise DataError(f"sample_weight has {array.ndim} dimensions; it must be 1D, one weight a row.")
     if len(array) != rows:

@@ -18,7 +18,8 @@ from surefit.core.errors import DataError
 from surefit.core.native.finite import all_finite
 from surefit.data.batch import Batch
 from surefit.data.cells import Cells, cells_of, declared_levels, kind_of_cells
-from surefit.data.checks import Checked, check_weights, explain_frame
+from surefit.data.checks import Checked, check_weights
+from surefit.data.explain import explain, explain_target
 from surefit.data.files import is_path
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
@@ -84,6 +85,9 @@ def admit(
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     if accepts.target == "any":
         accepts = replace(accepts, target=_kind_of_target(estimator, y, reset))
+    words = explain_target(type(estimator).__name__, y) if accepts.target == "number" else None
+    if words is not None:
+        raise DataError(words)
     given = X
     X, y = _validated(estimator, accepts, X, y, reset)
     target, about = _target(accepts, y, classes)
@@ -138,7 +142,7 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         X, y = validate_data(estimator, X, y, multi_output=accepts.several_targets, y_numeric=number, **how)
         return _contiguous(X), y
     except ValueError as error:
-        sentence = explain_frame(type(estimator).__name__, X, accepts.missing)
+        sentence = explain(type(estimator).__name__, X, accepts.missing)
         if sentence is None:
             raise
         raise DataError(sentence) from error

@@ -133,10 +133,15 @@ def table_source(
     columns: Sequence[str] | None = None,
 ) -> TableSource:
     """Decide what each column is; finding the levels of categories takes a pass over those columns."""
+    if isinstance(columns, str):
+        raise DataError(f"columns is a list of names, not the text {columns!r}: write columns=[{columns!r}].")
     fields = {field.name: field for field in stream.arrow_schema}
     twice = name_given_twice(stream.arrow_schema.names)
     if twice is not None:
         raise DataError(f"the table has two columns named {twice!r}: rename one of them.")
+    twice = name_given_twice(columns or ())
+    if twice is not None:
+        raise DataError(f"columns names {twice!r} twice: leave one out.")
     target = target or next((name for name in fields if name == JOINED["target"]), None)
     weight = weight or next((name for name in fields if name == JOINED["weight"]), None)
     for role, name in (("target", target), ("weight", weight), *(("column", name) for name in columns or ())):

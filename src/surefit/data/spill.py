@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,7 @@ from surefit.data.stream import watched
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FILE_BYTES = 256 * 2**20  # a part of a spilled table
 
 
@@ -75,6 +78,22 @@ class Spilled:
         return [Spilled((member,), self.arrow_schema, self.folder) for member in self.members]
 
 
+@contextmanager
+def room_in(folder: SpillFolder) -> Iterator[None]:
+    """Say so when the disk is full, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        # polars tells the number in its message alone
+        told = re.search(r"os error (\d+)", str(error))
+        if (int(told[1]) if told and error.errno is None else error.errno) not in FULL:
+            raise
+        raise DataError(
+            f"the disk is full: {folder.path} has no room for a table that can be read only once; "
+            "set TMPDIR to a folder on a larger disk."
+        ) from error
+
+
 def spill(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None) -> Spilled:
     """Write batches to files, and return them as a stream.
 
@@ -83,16 +102,9 @@ def spill(batches: Iterable[pa.RecordBatch], schema: pa.Schema | None = None) ->
     """
     folder = SpillFolder()
     members: list[ArrowFile] = []
-    try:
+    with room_in(folder):
         for rows, name in _write(folder, watched(batches, "spilling to disk"), schema):
             members.append(ArrowFile.at(DataFile.at(name), rows))
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise DataError(
-            f"the disk is full: {folder.path} has no room for a table that can be read only once; "
-            "set TMPDIR to a folder on a larger disk."
-        ) from error
     if not members:
         raise DataError("the table has no rows: the iterator or query gave nothing.")
     named = ((f"batch file {index} of the iterator", m.arrow_schema) for index, m in enumerate(members))

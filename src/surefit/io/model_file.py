@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.errors import FormatError
+from surefit.core.errors import DataError, FormatError
 from surefit.core.files import atomic
 
 VERSION = 1
@@ -31,8 +31,14 @@ def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
 
     text = json.dumps({"format": VERSION, **header}, allow_nan=False)
     content = save(arrays, metadata={"surefit": text, "digest": _digest(text, arrays)})
-    with atomic(path) as file:
-        file.write(content)
+    try:
+        with atomic(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise DataError(
+            f"{path} could not be written ({error.strerror or error}): nothing was changed there; "
+            "make room, or choose another place."
+        ) from error
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:
@@ -53,13 +59,16 @@ def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:
 
 def _metadata(path: Path) -> tuple[str, str]:
     """Our two entries of the safetensors metadata, read without touching the arrays."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        start = file.read(8)
-        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
-        if not 2 <= length <= min(MAX_HEADER, size - 8):
-            raise FormatError(f"{path} is not a model file: it has no safetensors header, or was cut short.")
-        raw = file.read(length)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            start = file.read(8)
+            length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+            raw = file.read(length) if 2 <= length <= min(MAX_HEADER, size - 8) else None
+    except OSError as error:
+        raise FormatError(f"{path} cannot be opened as a model file: {error.strerror or error}.") from None
+    if raw is None:
+        raise FormatError(f"{path} is not a model file: it has no safetensors header, or was cut short.")
     try:
         outer = json.loads(raw)
         entries = outer["__metadata__"]

@@ -64,8 +64,8 @@ def _describe_pipeline(model: Any, arrays: Arrays, where: str) -> dict[str, Any]
         if not isinstance(step, Estimator) and not is_pipeline(step) and not is_left_out(step):
             origin = type(step).__module__.partition(".")[0]
             raise FormatError(
-                f"the step {name!r} is a {type(step).__name__} of {origin}, and only surefit's estimators can "
-                "be saved: save the steps before it as a pipeline of their own."
+                f"the step {name!r} is a {type(step).__name__} of {origin}, and only surefit's estimators "
+                "can be saved: save the steps before it as a pipeline of their own."
             )
     if model.memory is not None:
         raise FormatError(

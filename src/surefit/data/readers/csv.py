@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
-from surefit.data.agree import common_schema
+from surefit.data.agree import common_schema, is_number
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.readers.text import Found, TextFiles, check_names
 from surefit.data.readers.text_types import FALSE, MISSING, TRUE, Looks
@@ -52,7 +52,7 @@ class CsvFiles(TextFiles):
             names: list[str] = reader.schema.names
         if self.header is False:
             return [f"column_{place}" for place in range(len(names))]
-        if self.header is None and all(map(_is_number, names)):
+        if self.header is None and all(map(is_number, names)):
             raise DataError(
                 f"{file.path} starts with a row of numbers, {listed(names)}: if it has no header, "
                 "read it with surefit.read(..., header=False); if these are its names, with header=True."
@@ -97,14 +97,6 @@ class CsvFiles(TextFiles):
         )
         wrong = f"column {name!r} should hold {wanted}, but has an {found[3]}"
         return f"{file.path}: {wrong}: mend or empty that cell."
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _open(

@@ -7,7 +7,7 @@ from typing import Any
 from surefit.data.files import DataFile, reading
 from surefit.data.read import Reader
 from surefit.data.readers.arrow_file import ArrowFile
-from surefit.data.spill import Spilled, SpillFolder, spill
+from surefit.data.spill import Spilled, SpillFolder, room_in, spill
 
 
 class LazyFrameReader(Reader):
@@ -28,7 +28,7 @@ class LazyFrameReader(Reader):
 
         folder = SpillFolder()
         name = folder.file(0)
-        with reading("the lazy frame"):
+        with reading("the lazy frame"), room_in(folder):
             what.sink_ipc(name, compat_level=pl.CompatLevel.oldest(), maintain_order=True)
         file = ArrowFile.at(DataFile.at(name))
         rows = sum(batch.num_rows for batch in file.batches(file.arrow_schema.names[:1]))
