@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -54,6 +55,13 @@ def write(folder, gigabytes, files):
         sums.append(X[0].sum())
         counts += np.bincount(label, minlength=2)
     return sum(sums) / (rows * files), counts / counts.sum(), rows * files
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    """A folder that goes at once: pytest keeps those of the last three runs, which are gigabytes here."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
 
 
 def run(tmp_path, gigabytes, files, *, total=0, beyond=0):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
@@ -75,8 +76,10 @@ class TableSource:
     start: int = 0
 
     def __iter__(self) -> Iterator[Batch]:
-        from surefit.data.arrow import to_numpy, to_table
+        return (make() for make in self.deferred())
 
+    def deferred(self) -> Iterator[Callable[[], Batch]]:
+        """Read record batches, and leave it to the caller when each becomes a batch."""
         assert self.schema.columns is not None
         names = [column.name for column in self.schema.columns]
         extra = [
@@ -88,9 +91,15 @@ class TableSource:
         for batch in self.stream.batches(list(dict.fromkeys([*names, *extra]))):
             if batch.num_rows == 0:
                 continue
-            weight = None if self.weight is None else to_numpy(batch.column(self.weight), Column(self.weight))
-            yield Batch(to_table(batch, self.schema.columns), self._target_of(batch), weight, start)
+            yield partial(self._converted, batch, start)
             start += batch.num_rows
+
+    def _converted(self, batch: pa.RecordBatch, start: int) -> Batch:
+        from surefit.data.arrow import to_numpy, to_table
+
+        assert self.schema.columns is not None
+        weight = None if self.weight is None else to_numpy(batch.column(self.weight), Column(self.weight))
+        return Batch(to_table(batch, self.schema.columns), self._target_of(batch), weight, start)
 
     def _target_of(self, batch: pa.RecordBatch) -> NDArray[Any] | None:
         from surefit.data.arrow import to_numpy
@@ -129,6 +138,25 @@ class MappedSource:
     def __iter__(self) -> Iterator[Batch]:
         return map(self.function, self.origin)
 
+    def deferred(self) -> Iterator[Callable[[], Batch]]:
+        """The origin's batches, still to be made and mapped."""
+        return (partial(self._mapped, make) for make in deferred(self.origin))
+
+    def _mapped(self, make: Callable[[], Batch]) -> Batch:
+        return self.function(make())
+
     def parts(self) -> Sequence[Source]:
         """The parts of the origin, mapped alike."""
         return [MappedSource(part, self.schema, self.function) for part in self.origin.parts()]
+
+
+def deferred(source: Source) -> Iterator[Callable[[], Batch]]:
+    """The batches of a source as functions that make them, so that threads which take turns at reading share
+    the work that comes after it.
+    """
+    later: Any = getattr(source, "deferred", None)
+    return (partial(_itself, batch) for batch in source) if later is None else later()
+
+
+def _itself(batch: Batch) -> Batch:
+    return batch

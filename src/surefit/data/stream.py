@@ -7,7 +7,8 @@ An ``ArrowStream`` is a typed table, a ``MatrixStream`` plain numbers without na
 - ``like(columns)`` reads a text format by the kinds of columns seen before, not by its looks;
 - ``select(names)`` leaves other columns out before anything is read;
 - ``seen_levels(names)`` finds levels where the data lie, instead of reading them here;
-- ``engine`` names the engine that suits it.
+- ``engine`` names the engine that suits it;
+- ``one_at_a_time`` tells that an open part takes much memory, so that threads had better share one.
 """
 
 from __future__ import annotations

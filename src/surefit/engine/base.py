@@ -98,11 +98,11 @@ def choose_engine(source: Source) -> Engine:
 
 def _suited(source: Source) -> str:
     """What the source asks for; else threads where batches are read, and the plain loop in memory."""
-    return _asked(source) or ("serial" if isinstance(source, ArraySource) else "threads")
+    return declared(source, "engine") or ("serial" if isinstance(source, ArraySource) else "threads")
 
 
-def _asked(origin: Any) -> str | None:
-    """The ``engine`` that a source names, or a source or stream inside it."""
-    named: str | None = getattr(origin, "engine", None)
+def declared(origin: Any, name: str) -> Any:
+    """What a source says of itself under a name, or a source or stream inside it; None for nothing."""
+    named = getattr(origin, name, None)
     inside = [getattr(origin, entry.name) for entry in fields(origin)] if is_dataclass(origin) else []
-    return named or next(filter(None, (_asked(part) for part in inside if hasattr(part, "parts"))), None)
+    return named or next(filter(None, (declared(p, name) for p in inside if hasattr(p, "parts"))), None)

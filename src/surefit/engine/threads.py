@@ -3,6 +3,10 @@
 Readers and kernels release Python's lock, so both cores work. Each thread holds one batch and runs its
 kernels alone; together they are as many as :func:`surefit.config` allows. Answers wait for their turn: at
 most two for each thread are begun ahead of the one that is due.
+
+Mostly each thread reads a part by itself. Where an open part takes much memory, as a row group of Parquet
+does with a page and a dictionary for each column, all read from one: they take turns at fetching, which may
+use all of them, and make and add up what they fetched side by side.
 """
 
 from __future__ import annotations
@@ -17,8 +21,8 @@ from typing import Any, Generic, TypeVar
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import config, threads
 from surefit.data.batch import Batch
-from surefit.data.source import Source
-from surefit.engine.base import Engine, Step
+from surefit.data.source import Source, deferred
+from surefit.engine.base import Engine, Step, declared
 from surefit.engine.running import S, Tally, part_sum
 from surefit.engine.serial import Serial
 
@@ -37,17 +41,17 @@ class Threads(Engine):
         self, of: Callable[[Batch], Tally[S]], parts: Sequence[Source], first: int = 0
     ) -> Iterator[Step[S]]:
         crew = threads()
-        if crew > 1 and len(parts) >= crew:
+        if crew > 1 and len(parts) >= crew and not declared(parts[0], "one_at_a_time"):
             yield from self._whole_parts(of, parts, crew)
             return
         batches = _with_ends(parts)
         head = list(islice(batches, 2))
         alone = len(parts) == 1 and head[-1] is None  # one batch: its kernel had better have all the threads
         if crew == 1 or alone:
-            yield from (_step(of, batch) for batch in chain(head, batches))
+            yield from (_step(of, make) for make in chain(_emptied(head), batches))
             return
         with one_blas_thread():
-            yield from Crew(lambda batch: _step(of, batch), chain(_emptied(head), batches), crew)
+            yield from Crew(lambda make: _step(of, make), chain(_emptied(head), batches), crew)
 
     @staticmethod
     def _whole_parts(
@@ -64,11 +68,11 @@ class Threads(Engine):
         crew = threads()
         if crew == 1:
             return Serial()._answers(f, parts)
-        batches = chain.from_iterable(parts)
+        batches = chain.from_iterable(map(deferred, parts))
         head = list(islice(batches, 2))
         if len(head) < 2:
-            return map(f, head)
-        return _holding_blas(Crew(f, chain(_emptied(head), batches), crew))
+            return (f(make()) for make in head)
+        return _holding_blas(Crew(lambda make: f(make()), chain(_emptied(head), batches), crew))
 
 
 def _holding_blas(answers: Iterator[Any] | Crew[Any, Any]) -> Iterator[Any]:
@@ -76,14 +80,14 @@ def _holding_blas(answers: Iterator[Any] | Crew[Any, Any]) -> Iterator[Any]:
         yield from answers
 
 
-def _step(of: Callable[[Batch], Tally[S]], batch: Batch | None) -> Step[S]:
-    return (None, 1) if batch is None else (of(batch), 0)
+def _step(of: Callable[[Batch], Tally[S]], make: Callable[[], Batch] | None) -> Step[S]:
+    return (None, 1) if make is None else (of(make()), 0)
 
 
-def _with_ends(parts: Sequence[Source]) -> Iterator[Batch | None]:
-    """All batches, with None after each part."""
+def _with_ends(parts: Sequence[Source]) -> Iterator[Callable[[], Batch] | None]:
+    """All batches, still to be made, with None after each part."""
     for part in parts:
-        yield from part
+        yield from deferred(part)
         yield None
 
 
@@ -163,7 +167,8 @@ class Crew(Generic[Item, Answer]):
                 turn = self._begun
                 self._begun += 1
             try:
-                item = next(self._items)
+                with config(n_threads=self._size):  # one thread fetches, with the help of all
+                    item = next(self._items)
             except StopIteration:
                 self._close(end=turn)
                 return False

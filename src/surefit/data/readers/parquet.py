@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from surefit.core.config import threads
 from surefit.data.agree import common_schema
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.stream import BATCH_BYTES, ArrowStream, Chain, batch_rows
@@ -36,6 +37,7 @@ class ParquetFile:
     file: DataFile
     arrow_schema: pa.Schema
     runs: tuple[Run, ...]
+    one_at_a_time = True  # every column of an open row group takes two megabytes or three
 
     @classmethod
     def at(cls, file: DataFile) -> ParquetFile:
@@ -53,7 +55,7 @@ class ParquetFile:
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Decode run by run; of a large row group a batch at a time, and its bytes as they are needed.
 
-        In the thread that asks: engines have threads of their own, and more would only hold more memory.
+        Columns are decoded side by side, on as many threads as the caller has.
         """
         import pyarrow.parquet as pq
 
@@ -63,11 +65,12 @@ class ParquetFile:
             name for name in names if str(self.arrow_schema.field(name).type) in ("string", "large_string")
         ]
         how = {"buffer_size": BUFFER, "pre_buffer": False, "read_dictionary": strings}
+        how["page_checksum_verification"] = True  # of pages that were written with one
         share = len(names) / max(1, len(self.arrow_schema.names))
         with self.file.opened() as path, pq.ParquetFile(path, **how) as opened:
             for run in self.runs:
                 rows = batch_rows(share * run.decoded / max(1, run.rows))
-                yield from opened.iter_batches(rows, list(run.groups), names, use_threads=False)
+                yield from opened.iter_batches(rows, list(run.groups), names, use_threads=threads() > 1)
 
     def parts(self) -> Sequence[ArrowStream]:
         """One for each run of row groups."""
