@@ -11,7 +11,7 @@ FEWEST_WORDS = 25
 CODE = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in ("src", "cpp", "tests", "tools", "benchmarks")
-    for suffix in ("py", "pyi", "h", "cpp", "sh")
+    for suffix in ("py", "h", "cpp", "sh")  # stubs (.pyi) are written by a tool, one line a signature
     for path in (ROOT / folder).rglob(f"*.{suffix}")
 )
 PACKAGES = sorted(

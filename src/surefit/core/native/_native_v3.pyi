@@ -23,6 +23,370 @@ def stretch(X: F32, scale: F64, shift: F64, out: F32, threads: int) -> bool: ...
 @overload
 def stretch(X: F64, scale: F64, shift: F64, out: F64, threads: int) -> bool: ...
 @overload
+def column_cd(
+    X: F32,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_cd(
+    X: F64,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_cd_csc(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_cd_csc(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_cd_csc(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_cd_csc(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    which: I64 | None,
+    centre: F64,
+    curvature: F64,
+    weight: F64 | None,
+    total: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    r: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
+@overload
+def column_facts(
+    X: F32, target: F64, weight: F64 | None, total: float, centred: bool, facts: F64, threads: int
+) -> None: ...
+@overload
+def column_facts(
+    X: F64, target: F64, weight: F64 | None, total: float, centred: bool, facts: F64, threads: int
+) -> None: ...
+@overload
+def column_facts_csc(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    target: F64,
+    weight: F64 | None,
+    total: float,
+    centred: bool,
+    facts: F64,
+    threads: int,
+) -> bool: ...
+@overload
+def column_facts_csc(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    target: F64,
+    weight: F64 | None,
+    total: float,
+    centred: bool,
+    facts: F64,
+    threads: int,
+) -> bool: ...
+@overload
+def column_facts_csc(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    target: F64,
+    weight: F64 | None,
+    total: float,
+    centred: bool,
+    facts: F64,
+    threads: int,
+) -> bool: ...
+@overload
+def column_facts_csc(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    target: F64,
+    weight: F64 | None,
+    total: float,
+    centred: bool,
+    facts: F64,
+    threads: int,
+) -> bool: ...
+@overload
+def column_gram(
+    X: F32, which: I64, old: int, centre: F64 | None, weight: F64 | None, factor: float, G: F64, threads: int
+) -> None: ...
+@overload
+def column_gram(
+    X: F64, which: I64, old: int, centre: F64 | None, weight: F64 | None, factor: float, G: F64, threads: int
+) -> None: ...
+@overload
+def column_gram_csc(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    which: I64,
+    old: int,
+    centre: F64 | None,
+    weight: F64 | None,
+    factor: float,
+    G: F64,
+    threads: int,
+) -> None: ...
+@overload
+def column_gram_csc(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    which: I64,
+    old: int,
+    centre: F64 | None,
+    weight: F64 | None,
+    factor: float,
+    G: F64,
+    threads: int,
+) -> None: ...
+@overload
+def column_gram_csc(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    which: I64,
+    old: int,
+    centre: F64 | None,
+    weight: F64 | None,
+    factor: float,
+    G: F64,
+    threads: int,
+) -> None: ...
+@overload
+def column_gram_csc(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    which: I64,
+    old: int,
+    centre: F64 | None,
+    weight: F64 | None,
+    factor: float,
+    G: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_dot(X: F32, v: F64, centre: F64 | None, which: I64 | None, out: F64, threads: int) -> None: ...
+@overload
+def columns_dot(X: F64, v: F64, centre: F64 | None, which: I64 | None, out: F64, threads: int) -> None: ...
+@overload
+def columns_times(X: F32, w: F64, centre: F64 | None, which: I64 | None, out: F64, threads: int) -> None: ...
+@overload
+def columns_times(X: F64, w: F64, centre: F64 | None, which: I64 | None, out: F64, threads: int) -> None: ...
+@overload
+def columns_dot_csc(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    v: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_dot_csc(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    v: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_dot_csc(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    v: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_dot_csc(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    v: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_dot_csr(
+    data: F32, indices: I32, indptr: I32, cols: int, v: F64, centre: F64 | None, out: F64, threads: int
+) -> None: ...
+@overload
+def columns_dot_csr(
+    data: F32, indices: I64, indptr: I64, cols: int, v: F64, centre: F64 | None, out: F64, threads: int
+) -> None: ...
+@overload
+def columns_dot_csr(
+    data: F64, indices: I32, indptr: I32, cols: int, v: F64, centre: F64 | None, out: F64, threads: int
+) -> None: ...
+@overload
+def columns_dot_csr(
+    data: F64, indices: I64, indptr: I64, cols: int, v: F64, centre: F64 | None, out: F64, threads: int
+) -> None: ...
+@overload
+def columns_times_csc(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    w: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_times_csc(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    w: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_times_csc(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    rows: int,
+    w: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def columns_times_csc(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    rows: int,
+    w: F64,
+    centre: F64 | None,
+    which: I64 | None,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
 def all_finite(x: F32, threads: int) -> bool: ...
 @overload
 def all_finite(x: F64, threads: int) -> bool: ...
@@ -274,6 +638,20 @@ def best_normal(
 def best_normal(
     X: F64, mean: F64, scale: F64, offset: F64, otherwise: int, out: I64, threads: int
 ) -> None: ...
+def quad_cd(
+    G: F64,
+    c: F64,
+    energy: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    noise: F64 | None,
+    w: F64,
+    gradient: F64,
+    tolerance: float,
+    most: int,
+) -> tuple: ...
 @overload
 def round_trip(
     X: F32, V: F64, B: F64 | None, weight: F64 | None, centre: F64 | None, cross: F64, sums: F64, threads: int
@@ -282,6 +660,7 @@ def round_trip(
 def round_trip(
     X: F64, V: F64, B: F64 | None, weight: F64 | None, centre: F64 | None, cross: F64, sums: F64, threads: int
 ) -> None: ...
+def task_cd(G: F64, C: F64, l1: F64, l2: F64, W: F64, gradient: F64, least: float, most: int) -> int: ...
 @overload
 def row_argmin(A: F32, index: I64, value: F32, threads: int) -> None: ...
 @overload

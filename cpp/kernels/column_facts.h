@@ -1,0 +1,116 @@
+// What coordinate descent must know of each column beforehand: its mean, its scatter, and its product with
+// the target; each column is read from memory once.
+#pragma once
+
+#include "columns_dot.h"
+
+namespace surefit {
+
+// weight is null for ones; total is the sum of weights; target is centred when the columns are to be.
+struct FactsInput {
+  const double* weight = nullptr;
+  double total = 0;
+  const double* target = nullptr;
+  bool centred = true;
+};
+
+// One entry a column: mean (0 when not centred), sum_i s_i (x_i - mean)^2, sum_i s_i (x_i - mean) target_i.
+struct FactsOut {
+  double* mean;
+  double* scatter;
+  double* cross;
+};
+
+namespace facts_detail {
+
+// sum_i s_i (x_i - centre)^2
+template <class T>
+double squares(const T* x, double centre, const double* weight, Index n) {
+  Four a{}, b{}, x0, x1;
+  const Four m = {centre, centre, centre, centre};
+  Index i = 0;
+  for (; i + 8 <= n; i += 8) {
+    load_four(x + i, x0);
+    load_four(x + i + 4, x1);
+    x0 -= m;
+    x1 -= m;
+    if (weight == nullptr) {
+      a += x0 * x0;
+      b += x1 * x1;
+    } else {
+      a += x0 * x0 * four(weight + i);
+      b += x1 * x1 * four(weight + i + 4);
+    }
+  }
+  double rest = 0;
+  for (; i < n; ++i) {
+    const double d = static_cast<double>(x[i]) - centre;
+    rest += (weight == nullptr ? 1.0 : weight[i]) * d * d;
+  }
+  return added(a + b) + rest;
+}
+
+}  // namespace facts_detail
+
+// scaled is the target with each entry times its row's weight.
+template <class T>
+void column_facts(const Run& run, const FortranColumns<T>& x, const FactsInput& in, const double* scaled,
+                  const FactsOut& out) {
+  using namespace columns_detail;
+  const Index step = std::max<Index>(1, chunk_work / std::max<Index>(1, x.rows));
+  std::vector<double> ones;
+  if (in.weight == nullptr) ones.assign(static_cast<std::size_t>(x.rows), 1.0);
+  const double* s = in.weight == nullptr ? ones.data() : in.weight;
+  for_chunks(for_work(run, x.cols * x.rows), (x.cols + step - 1) / step, [&](Index chunk, int) {
+    for (Index j = chunk * step; j < std::min(x.cols, (chunk + 1) * step); ++j) {
+      const T* column = x.column(j);
+      double mean = 0;
+      if (in.centred && x.rows > 0 && in.total > 0) {
+        const double pivot = static_cast<double>(column[0]);
+        mean = pivot + centred_dot(column, pivot, s, x.rows) / in.total;
+      }
+      out.mean[j] = mean;
+      out.scatter[j] = facts_detail::squares(column, mean, in.weight, x.rows);
+      out.cross[j] = centred_dot(column, mean, scaled, x.rows);
+    }
+  });
+}
+
+// Every index is checked; false when the matrix is not sound, and then nothing else has been read.
+template <class T, class I>
+bool column_facts(const Run& run, const CscColumns<T, I>& x, Index stored, const FactsInput& in,
+                  const double* scaled, const FactsOut& out) {
+  using namespace columns_detail;
+  const Index step = std::max<Index>(1, chunk_work / (1 + stored / std::max<Index>(1, x.cols)));
+  const Index chunks = (x.cols + step - 1) / step;
+  std::vector<char> sound(static_cast<std::size_t>(chunks), 1);
+  for_chunks(for_work(run, stored), chunks, [&](Index chunk, int) {
+    const Index begin = chunk * step, end = std::min(x.cols, begin + step);
+    if (!csc_is_sound(x, stored, begin, end)) {
+      sound[static_cast<std::size_t>(chunk)] = 0;
+      return;
+    }
+    for (Index j = begin; j < end; ++j) {
+      double sum = 0, weight = 0;
+      for (Index k = x.first(j); k < x.end(j); ++k) {
+        const double s = in.weight == nullptr ? 1.0 : in.weight[x.indices[k]];
+        sum += s * static_cast<double>(x.data[k]);
+        weight += s;
+      }
+      const double mean = in.centred && in.total > 0 ? sum / in.total : 0.0;
+      double scatter = 0, cross = 0;
+      for (Index k = x.first(j); k < x.end(j); ++k) {
+        const double s = in.weight == nullptr ? 1.0 : in.weight[x.indices[k]];
+        const double value = static_cast<double>(x.data[k]), d = value - mean;
+        scatter += s * d * d;
+        cross += value * scaled[x.indices[k]];
+      }
+      out.mean[j] = mean;
+      out.scatter[j] = scatter + std::max(0.0, in.total - weight) * mean * mean;
+      out.cross[j] = cross;
+    }
+  });
+  return std::find(sound.begin(), sound.end(), 0) == sound.end();
+}
+
+}  // namespace surefit
