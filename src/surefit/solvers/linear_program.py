@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import CertificateWarning, warn
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
@@ -19,6 +20,7 @@ from surefit.solvers.program.solution import ProgramSolution
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
+@one_blas_thread()
 def linear_program(
     c: Any,
     A_ub: Any = None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import CertificateWarning, warn
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
@@ -20,6 +21,7 @@ from surefit.solvers.program.scaling import Balanced
 from surefit.solvers.program.solution import ProgramSolution
 
 
+@one_blas_thread()
 def quadratic_program(
     Q: Any,
     c: Any,

@@ -93,14 +93,13 @@ def unboundedness_certificate(
     program: Program, x: Vector, ray: Vector, tolerance: float = 1e-8
 ) -> Certificate:
     """Recompute whether the objective falls for ever along a ray from x that stays feasible."""
-    length = float(np.abs(ray).max())
     fall = float(program.c @ ray)
     leaving = [
-        np.maximum(_relative(program.A_ub, program.A_ub @ ray, length), 0.0),
-        np.abs(_relative(program.A_eq, program.A_eq @ ray, length)),
-        np.abs(_relative(program.Q, program.Q @ ray, length)),
-        np.maximum(ray[np.isfinite(program.upper)], 0.0) / (length or 1.0),
-        np.maximum(-ray[np.isfinite(program.lower)], 0.0) / (length or 1.0),
+        np.maximum(_relative(program.A_ub, ray), 0.0),
+        np.abs(_relative(program.A_eq, ray)),
+        np.abs(_relative(program.Q, ray)),
+        np.where(ray > 0, 1.0, 0.0)[np.isfinite(program.upper)],
+        np.where(ray < 0, 1.0, 0.0)[np.isfinite(program.lower)],
     ]
     worst = max(float(part.max(initial=0.0)) for part in leaving)
     start = _violation(program, x)
@@ -109,8 +108,9 @@ def unboundedness_certificate(
     return Certificate("unbounded", "relative violation", value, tolerance, parts, {"ray": ray, "x": x})
 
 
-def _relative(matrix: Matrix, image: Vector, length: float) -> Vector:
-    size = np.asarray(abs(matrix).sum(axis=1), dtype=np.float64).ravel() * length
+def _relative(matrix: Matrix, ray: Vector) -> Vector:
+    """Return the product, each entry relative to what it is a sum of."""
+    image, size = np.asarray(matrix @ ray, dtype=np.float64), abs(matrix) @ np.abs(ray)
     return np.divide(image, size, out=np.zeros_like(image), where=size > 0)
 
 

@@ -17,7 +17,12 @@ from surefit.solvers.program.data import Vector
 from surefit.solvers.program.kkt import System
 from surefit.solvers.program.scaling import Balanced
 
-TARGET = 1e-12  # relative; what is reached is measured afterwards, in the user's units
+TARGET = 1e-10  # relative; polishing brings the rest, and the proof is measured in the user's units
+NEAR, PATIENCE = (
+    1e-7,
+    6,
+)  # rounds in a row that gain less than a tenth: some near the end, four times as many before
+SHY = 0.995  # the share of the way to the border
 FAR = 1e13  # in balanced units a solution has size 1: whoever comes here is on the way to nowhere
 
 
@@ -73,71 +78,96 @@ class Inequalities:
         return System(self.problem.Q, self.problem.G, self.problem.A, bounds, g)
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a point leaves open of each condition of the optimum."""
+
+    dual: Vector
+    over: Vector
+    missed: Vector
+    level: float  # the mean of slack times price
+    value: float
+    open: float  # the largest of all, relative
+
+
 def interior_point(problem: Balanced, trace: Trace, max_iter: int) -> Inside:
     """Search until nothing relative is left, or until no round gains any more; return the best point met."""
     rows = Inequalities.of(problem)
-    y, equations, slacks, prices = _start(problem, rows)
-    best, least, since = Inside(y, prices, slacks, equations), np.inf, 0
-    many = max(len(slacks), 1)
+    at = best = _start(problem, rows)
+    least, since, reach = np.inf, 0, 0.0
+    many = max(len(at.slacks), 1)
     for _ in trace.iterations(max_iter):
-        curved = problem.Q @ y
-        dual = curved + problem.c + rows.transposed(prices) + problem.A.T @ equations
-        over = rows.times(y) + slacks - rows.right
-        missed = problem.A @ y - problem.b
-        level = float(slacks @ prices) / many
-        value = float(0.5 * y @ curved + problem.c @ y)
-        size = max(1.0, float(np.abs(y).max()))
-        open_ = max(
-            float(np.abs(over).max(initial=0.0)) / size,
-            float(np.abs(missed).max(initial=0.0)) / size,
-            float(np.abs(dual).max()) / max(1.0, float(np.abs(prices).max(initial=0.0))),
-            level * many / max(1.0, abs(value)),
-        )
+        left = _conditions(problem, rows, at)
         trace.record(
-            objective=value / problem.price,
-            gap=level * many / problem.price,
-            primal_infeasibility=float(np.abs(over).max(initial=0.0)),
-            dual_infeasibility=float(np.abs(dual).max()),
+            objective=left.value / problem.price,
+            gap=left.level * many / problem.price,
+            step=reach,
+            primal_infeasibility=float(np.abs(left.over).max(initial=0.0)),
+            dual_infeasibility=float(np.abs(left.dual).max()),
         )
-        if open_ < least:
-            since = 0 if open_ < 0.9 * least else since + 1
-            best, least = Inside(y, prices, slacks, equations), open_
-        else:
-            since += 1
-        if not open_ > TARGET or since > 12 or not np.isfinite(open_) or size > FAR:
+        since = 0 if left.open < 0.9 * least else since + 1
+        best, least = (at, left.open) if left.open < least else (best, least)
+        tired = since > (PATIENCE if least < NEAR else 4 * PATIENCE)
+        if not left.open > TARGET or tired or not np.isfinite(left.open) or np.abs(at.y).max() > FAR:
             break
-        system = rows.system(prices / slacks)
-
-        def direction(aim: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-            """Solve for a step that brings slack times price to what it is less ``aim``."""
-            first = -dual - rows.transposed((prices * over - aim) / slacks)  # noqa: B023
-            dy, d_equations = system.solve(first, -missed)  # noqa: B023
-            d_prices = (prices * (rows.times(dy) + over) - aim) / slacks  # noqa: B023
-            return dy, d_equations, d_prices, -(aim + slacks * d_prices) / prices  # noqa: B023
-
-        _, _, d_prices, d_slacks = direction(slacks * prices)
-        reach = min(_reach(slacks, d_slacks), _reach(prices, d_prices))
-        after = float((slacks + reach * d_slacks) @ (prices + reach * d_prices)) / many
-        centre = level * (after / level) ** 3 if level > 0 else 0.0
-        dy, d_equations, d_prices, d_slacks = direction(slacks * prices + d_slacks * d_prices - centre)
-        reach = min(1.0, 0.995 * min(_reach(slacks, d_slacks, np.inf), _reach(prices, d_prices, np.inf)))
-        y, equations = y + reach * dy, equations + reach * d_equations
-        slacks, prices = slacks + reach * d_slacks, prices + reach * d_prices
+        system = rows.system(at.prices / at.slacks)
+        product = at.slacks * at.prices
+        ahead = _direction(rows, system, at, left, product)
+        reach = min(1.0, _reach(at, ahead))
+        after = float((at.slacks + reach * ahead.slacks) @ (at.prices + reach * ahead.prices)) / many
+        centre = left.level * (after / left.level) ** 3 if left.level > 0 else 0.0
+        step = _direction(rows, system, at, left, product + ahead.slacks * ahead.prices - centre)
+        reach = min(1.0, SHY * _reach(at, step))
+        if reach < 0.1:  # what bent the step may be wrong so far out: back towards the middle instead
+            step = _direction(rows, system, at, left, product - 0.5 * left.level)
+            reach = min(1.0, SHY * _reach(at, step))
+        at = Inside(
+            at.y + reach * step.y,
+            at.prices + reach * step.prices,
+            at.slacks + reach * step.slacks,
+            at.equations + reach * step.equations,
+        )
     return best
 
 
-def _reach(size: Vector, change: Vector, limit: float = 1.0) -> float:
-    """Return the largest share of the change that keeps everything positive."""
+def _conditions(problem: Balanced, rows: Inequalities, at: Inside) -> Conditions:
+    curved = problem.Q @ at.y
+    dual = curved + problem.c + rows.transposed(at.prices) + problem.A.T @ at.equations
+    over, missed = rows.times(at.y) + at.slacks - rows.right, problem.A @ at.y - problem.b
+    gap = float(at.slacks @ at.prices)
+    value = float(0.5 * at.y @ curved + problem.c @ at.y)
+    size = max(1.0, float(np.abs(at.y).max()))
+    largest = max(
+        float(np.abs(over).max(initial=0.0)) / size,
+        float(np.abs(missed).max(initial=0.0)) / size,
+        float(np.abs(dual).max()) / max(1.0, float(np.abs(at.prices).max(initial=0.0))),
+        gap / max(1.0, abs(value)),
+    )
+    return Conditions(dual, over, missed, gap / max(len(at.slacks), 1), value, largest)
+
+
+def _direction(rows: Inequalities, system: System, at: Inside, left: Conditions, aim: Vector) -> Inside:
+    """Return the step that closes every condition, with slack times price lowered by ``aim``."""
+    first = -left.dual - rows.transposed((at.prices * left.over - aim) / at.slacks)
+    y, equations = system.solve(first, -left.missed)
+    prices = (at.prices * (rows.times(y) + left.over) - aim) / at.slacks
+    return Inside(y, prices, -(aim + at.slacks * prices) / at.prices, equations)
+
+
+def _reach(at: Inside, step: Inside) -> float:
+    """Return the largest multiple of the step that keeps every slack and price positive."""
+    size = np.concatenate([at.slacks, at.prices])
+    change = np.concatenate([step.slacks, step.prices])
     falling = change < 0
-    return float(min(limit, (-size[falling] / change[falling]).min(initial=np.inf)))
+    return float((-size[falling] / change[falling]).min(initial=np.inf))
 
 
-def _start(problem: Balanced, rows: Inequalities) -> tuple[Vector, Vector, Vector, Vector]:
+def _start(problem: Balanced, rows: Inequalities) -> Inside:
     """Solve with squared slacks for their constraints, and shift slacks and prices until all are positive."""
     ones = np.ones(len(rows.right))
     y, equations = rows.system(ones).solve(rows.transposed(rows.right) - problem.c, problem.b)
     slacks = rows.right - rows.times(y)
-    return y, equations, _positive(slacks), _positive(-slacks)
+    return Inside(y, _positive(-slacks), _positive(slacks), equations)
 
 
 def _positive(values: Vector) -> Vector:

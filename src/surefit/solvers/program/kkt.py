@@ -18,6 +18,7 @@ from surefit.solvers.program.data import Matrix, Vector
 # The square root of a rounding: what is added costs half the digits, and refinement brings them back.
 REGULAR = 1e-9
 REFINEMENTS = 6
+ENOUGH = 1e-9  # relative: a step of nine digits keeps the rounds quick
 
 
 class System:
@@ -25,25 +26,33 @@ class System:
 
     def __init__(self, Q: Matrix, G: Matrix, A: Matrix, bounds: Vector, weights: Vector) -> None:
         self.Q, self.G, self.A, self.bounds, self.weights = Q, G, A, bounds, weights
-        self._inverse = self._sparse() if sparse.issparse(Q) else self._dense()
+        self._inverse = self._sparse(0.0) if sparse.issparse(Q) else self._dense()
+        self._pivoted = not sparse.issparse(Q)
 
     def solve(self, first: Vector, second: Vector) -> tuple[Vector, Vector]:
         """Return (dx, dν) for both right-hand sides."""
-        n = len(first)
         right = np.concatenate([first, second])
+        found, error = self._refined(right)
+        if error > ENOUGH and not self._pivoted:  # rare, and several times slower
+            self._inverse, self._pivoted = self._sparse(1.0), True
+            found, _ = self._refined(right)
+        return found[: len(first)], found[len(first) :]
+
+    def _refined(self, right: Vector) -> tuple[Vector, float]:
+        """Return a solution and what it leaves, relative to the right-hand side."""
+        size = float(np.abs(right).max()) or 1.0
         found = self._inverse(right)
         error = right - self._apply(found)
         least = float(np.abs(error).max())
         for _ in range(REFINEMENTS):
-            if not least > 1e-15 * np.abs(right).max():
+            if not least > 1e-15 * size:
                 break
             better = found + self._inverse(error)
             left = right - self._apply(better)
-            size = float(np.abs(left).max())
-            if not size < least:
+            if not np.abs(left).max() < least:
                 break
-            found, error, least = better, left, size
-        return found[:n], found[n:]
+            found, error, least = better, left, float(np.abs(left).max())
+        return found, least / size if np.isfinite(least) else np.inf
 
     def _apply(self, both: Vector) -> Vector:
         x, nu = np.split(both, [self.Q.shape[0]])
@@ -65,7 +74,7 @@ class System:
 
         return inverse
 
-    def _sparse(self) -> Callable[[Vector], Vector]:
+    def _sparse(self, pivoting: float) -> Callable[[Vector], Vector]:
         n, g, m = self.Q.shape[0], self.G.shape[0], self.A.shape[0]
         top = self.Q + sparse.diags(self.bounds + REGULAR)
         middle = sparse.diags(-1.0 / self.weights) if g else None
@@ -78,7 +87,11 @@ class System:
         used = [True, g > 0, m > 0]
         chosen = [[block for block, keep in zip(row, used, strict=True) if keep] for row in blocks]
         matrix = sparse.bmat([row for row, keep in zip(chosen, used, strict=True) if keep], format="csc")
-        factor = sparse.linalg.splu(matrix, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+        # With both signs on its diagonal, the matrix has a factor without any pivot off it, in whatever
+        # order, if not always an exact one.
+        options = {"SymmetricMode": pivoting == 0}
+        order = "MMD_AT_PLUS_A" if pivoting == 0 else "COLAMD"
+        factor = sparse.linalg.splu(matrix, permc_spec=order, diag_pivot_thresh=pivoting, options=options)
 
         def inverse(right: Vector) -> Vector:
             found = factor.solve(np.concatenate([right[:n], np.zeros(g), right[n:]]))

@@ -40,7 +40,7 @@ def require_answer(program: Program) -> None:
         down = problem.columns * ray
         certificate = unboundedness_certificate(program, start, down)
         if certificate.holds:
-            shown = np.array2string(down / np.abs(down).max(), precision=4, threshold=6)
+            shown = np.array2string(down / np.abs(down).max(), precision=4, threshold=6, max_line_width=200)
             raise UnboundedError(
                 f"the objective has no minimum: it falls for ever along the direction {shown}, which no "
                 "constraint forbids; add a constraint or a bound against it.",
@@ -98,4 +98,7 @@ def _ray(problem: Balanced) -> Vector | None:
     high = np.where(np.isfinite(problem.upper), 0.0, 1.0)
     given = (up, np.zeros(up.shape[0])) if up.shape[0] else (None, None)
     found = linprog(problem.c, *given, eq, np.zeros(eq.shape[0]), [*zip(low, high, strict=True)])
-    return found.x if found.x is not None and found.fun < -SEEN else None
+    if found.x is None or found.fun >= -SEEN:
+        return None
+    ray: Vector = np.where(np.abs(found.x) < SEEN, 0.0, found.x)
+    return np.clip(ray, low, high)
