@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from surefit.core.errors import DataError
 from surefit.penalties.arrays import Floats
+from surefit.penalties.base import Array
 from surefit.penalties.convex_set import ConvexSet
 from surefit.penalties.span import ROUNDINGS
 
@@ -40,6 +41,18 @@ class PositiveSemidefinite(ConvexSet):
         """Return 0 where no eigenvalue is positive; infinite elsewhere."""
         values = _eigenvalues(u)
         return 0.0 if np.all(values.max(axis=1) <= ROUNDINGS * np.abs(values).max(axis=1)) else np.inf
+
+    def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
+        """Return the matrices along which a slope has no negative eigenvalue: nothing stops them."""
+        if slope is None:
+            return np.zeros((p, 0))
+        found: list[Floats] = []
+        for column in np.asarray(slope, dtype=np.float64).reshape(p, -1).T:
+            values, vectors = np.linalg.eigh(unpack(column))
+            rising = vectors[:, values > ROUNDINGS * np.abs(values).max(initial=0.0)].T
+            found += [pack(np.outer(one, two)) for i, one in enumerate(rising) for two in rising[: i + 1]]
+        directions = np.array(found).reshape(-1, p).T
+        return np.asarray(directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300))
 
 
 def pack(matrix: ArrayLike) -> Floats:

@@ -94,6 +94,11 @@ def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> 
     best = Gap(primal, max(nothing, 0.0))
     for step, gradient, left in _dual_points(point, first):
         factor = float(penalty.dual_scaling(-gradient))
+        if factor == 0.0 and penalty.constraint:
+            # What leads out of a cone, as rounding does, is no part of its polar cone, and is told apart.
+            outside = -np.asarray(penalty.prox(-gradient, 1.0))
+            gradient, left = gradient - outside, max(left, _cosine_of_columns(outside, first, objective))
+            factor = float(penalty.dual_scaling(-gradient))
         if factor == 0.0:
             continue
         v = -factor * gradient
@@ -190,6 +195,13 @@ def _cosine(pull: Array, at: Slopes) -> float:
     """Return the greatest cosine of the slopes with a free direction."""
     size = np.sqrt(at.free_squares * at.energy)
     pulls = np.abs(pull) if pull.ndim == 1 else np.abs(pull).max(axis=1, initial=0.0)
+    return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
+
+
+def _cosine_of_columns(gradient: Array, at: Slopes, objective: Objective) -> float:
+    """Return the greatest cosine with a column that makes up a mean gradient."""
+    size = np.sqrt(objective.split(at.squares)[0] * at.energy) / at.weight
+    pulls = np.abs(gradient).reshape(len(gradient), -1).max(axis=1, initial=0.0)
     return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
 
