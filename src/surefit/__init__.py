@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
     from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
     from surefit.models.factor.pca import PCA as PCA
+    from surefit.models.linear.linear_model import LinearModel as LinearModel
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
@@ -67,6 +68,7 @@ _EXPORTS = {
     "Finding": "core.diagnosis",
     "GaussianNB": "models.bayes.gaussian_nb",
     "IncrementalPCA": "models.factor.incremental_pca",
+    "LinearModel": "models.linear.linear_model",
     "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
     "MajorityClassifier": "models.baseline.majority",

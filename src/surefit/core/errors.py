@@ -42,6 +42,10 @@ class CertificateWarning(SurefitWarning):
     """The fit ended, but its certificate does not hold to the tolerance asked for."""
 
 
+class SeparationWarning(SurefitWarning):
+    """The classes can be told apart without error, so that no finite coefficients are the best."""
+
+
 class CheckpointWarning(SurefitWarning):
     """A checkpoint was found that cannot be gone on from."""
 

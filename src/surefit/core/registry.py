@@ -21,7 +21,8 @@ from typing import Any, ClassVar
 
 from surefit.core.errors import RegistryError
 
-_folders: dict[str, str] = {}
+# What a model file may name before anything has imported it.
+_folders: dict[str, str] = {"loss": "surefit.losses", "penalty": "surefit.penalties"}
 _members: dict[str, dict[str, type[Registered]]] = {}
 _scanned: set[str] = set()
 _roots: set[str] = {"surefit"}

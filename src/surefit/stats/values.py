@@ -2,9 +2,10 @@
 
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
 array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
-numbers by its name, a tuple by its list, a statistic by its registered name and fields. Nothing else can be
-written, so nothing else can be read. Models inside of models are the callers' to describe and to build:
-``nested`` does, and what it makes of one stands under ``$model``.
+numbers by its name, a tuple by its list, a statistic by its registered name and fields, a loss or penalty of
+surefit by its registered name and options. Nothing else can be written, so nothing else can be read. Models
+inside of models are the callers' to describe and to build: ``nested`` does, and what it makes of one stands
+under ``$model``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError, RegistryError
-from surefit.core.registry import lookup
+from surefit.core.parameters import parameters_of, validate
+from surefit.core.registry import Registered, lookup, members
 from surefit.data.schema import Column, Schema
 from surefit.stats.base import Joint, Statistic
 
@@ -28,6 +30,7 @@ MAX_DEPTH = 20
 Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
 Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
+_PIECES = ("loss", "penalty")
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 _NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
@@ -56,11 +59,16 @@ def encode(value: Any, arrays: Arrays, where: str, nested: Describe | None = Non
         return [encode(item, arrays, f"{where}[{i}]", nested) for i, item in enumerate(value)]
     if isinstance(value, Mapping) and all(isinstance(key, str) and not key.startswith("$") for key in value):
         return {key: encode(item, arrays, f"{where}.{key}", nested) for key, item in value.items()}
-    for tag, cls in _PLAIN.items():
-        if type(value) is cls:
+    for tag, plain in _PLAIN.items():
+        if type(value) is plain:
             return {f"${tag}": _encode_fields(value, arrays, where, nested)}
     if isinstance(value, Statistic):
         return {"$statistic": type(value).name, "fields": _encode_fields(value, arrays, where, nested)}
+    if _is_piece(value):
+        cls: Any = type(value)
+        options = parameters_of(cls)
+        written = {name: encode(getattr(value, name), arrays, f"{where}.{name}", nested) for name in options}
+        return {f"${value.kind}": value.name, "options": written}
     model = None if nested is None else nested(value, arrays, where)
     if model is not None:
         return {"$model": model}
@@ -133,11 +141,37 @@ def decode(
         except RegistryError as error:
             raise FormatError(f"the file holds an unknown statistic: {error}") from None
         return _build(cls, decode(_expect(value.get("fields"), dict), arrays, depth + 1, nested))
+    if tag[1:] in _PIECES:
+        return _piece(
+            tag[1:], content, decode(_expect(value.get("options"), dict), arrays, depth + 1, nested)
+        )
     if tag[1:] in _PLAIN:
         return _build(_PLAIN[tag[1:]], decode(_expect(content, dict), arrays, depth + 1, nested))
     raise FormatError(
         f"the file holds a value of an unknown form, {tag!r}: it may come from a newer version of surefit."
     )
+
+
+def _is_piece(value: Any) -> bool:
+    """Whether it is a loss or a penalty of surefit's own, not of a class derived from one."""
+    if not isinstance(value, Registered) or getattr(value, "kind", None) not in _PIECES:
+        return False
+    own = type(value).__module__.startswith("surefit.")
+    return own and members(value.kind).get(getattr(type(value), "name", "")) is type(value)
+
+
+def _piece(kind: str, name: Any, options: Any) -> Any:
+    try:
+        cls: Any = lookup(kind, _expect(name, str))
+        if not cls.__module__.startswith("surefit."):
+            raise FormatError(f"the file holds a {kind} {name!r} that is not one of surefit's.")
+        made = cls(**options)
+        validate(made)
+        return made
+    except RegistryError as error:
+        raise FormatError(f"the file holds an unknown {kind}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise FormatError(f"the file's {kind} {name!r} is damaged: {error}") from None
 
 
 def _expect(value: Any, kind: type) -> Any:

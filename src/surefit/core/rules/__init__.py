@@ -12,5 +12,6 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
 - ``condition``: the condition number of the columns, scaled to one length; ``penalty``: the least alpha of a
   ridge; ``null_space``: directions in which the columns cancel; ``correlation`` of the columns;
 - ``leverage`` of the rows;
+- ``separation``: the mean loss of a classifier at the end, and that of a constant;
 - ``trace`` and ``certificate`` of the fit.
 """

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Evidence, Finding, Rule
+from surefit.core.native.moments import ColumnMoments
 from surefit.core.trace import Trace
+
+LIKE_SIZE = 100.0  # ratio of standard deviations, up to which scaling columns hardly helps
+
+
+def _scale_ratio(moments: ColumnMoments | None) -> float | None:
+    """Return the largest standard deviation over the smallest, of the columns that vary."""
+    if moments is None or not (moments.scatter > 0).any():
+        return None
+    varies = moments.scatter[moments.scatter > 0]
+    return float(np.sqrt(varies.max() / varies.min()))
 
 
 class NotConverged(Rule):
@@ -21,23 +34,29 @@ class NotConverged(Rule):
         certificate: Certificate = evidence["certificate"]
         if certificate.holds or len(trace) == 0:
             return
-        remedy = "Allow more iterations, scale the columns to like size, or ask for a larger tolerance."
+        scales = _scale_ratio(evidence.get("column_moments"))
+        scaling = "scale the columns to like size, " if scales is None or scales > LIKE_SIZE else ""
+        remedy = f"Allow more iterations, {scaling}or ask for a larger tolerance."
         if trace.asked_to_stop:
             why, remedy = "a callback asked it to", "Let it run longer."
         elif trace.limit is not None and len(trace) >= trace.limit:
-            why = "it reached its limit of iterations"
+            why = f"it reached its limit of iterations ({trace.limit})"
         else:
-            why = "no step helped"
+            why = "no step helped beyond rounding"
+            remedy = f"{scaling}ask for a larger tolerance, or choose another solver."
+            remedy = remedy[0].upper() + remedy[1:]
+        beside = "" if scales is None else f"; the largest column varies {scales:.2g} times the smallest"
         yield Finding(
             code=self.name,
             severity="warning",
             message=f"The fit stopped after {len(trace)} iterations because {why}, "
             f"with {certificate.measure} at {certificate.value:.3g}, "
-            f"above the tolerance of {certificate.tolerance:.3g}.",
+            f"above the tolerance of {certificate.tolerance:.3g}{beside}.",
             remedy=remedy,
             evidence={
                 "value": certificate.value,
                 "tolerance": certificate.tolerance,
+                **({} if scales is None else {"scale ratio": scales}),
             },
         )
 

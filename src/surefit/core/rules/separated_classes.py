@@ -1,0 +1,39 @@
+"""Classes that a linear function tells apart without error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from surefit.core.diagnosis import Evidence, Finding, Rule
+
+
+class SeparatedClasses(Rule):
+    """What is left of a loss that falls for ever is nothing beside the loss of a constant."""
+
+    name = "separated-classes"
+    needs = ("separation",)
+    threshold = 1e-4  # by then every row has a probability above 0.999 on average
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Compare the mean loss at the end with that of a constant."""
+        loss, constant = evidence["separation"]
+        if loss > self.threshold * constant:
+            return
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"The columns tell the classes apart without error: the mean loss fell to {loss:.2g} and "
+            "falls on for ever as the coefficients grow, so that their size says where the fit stopped.",
+            remedy="Add a penalty, such as L2, or leave out the column that gives the class away.",
+            evidence={"loss": float(loss), "constant": float(constant)},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """A loss of a millionth."""
+        return {"separation": (1e-6, 0.69)}
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """A loss of a hundredth."""
+        return {"separation": (1e-2, 0.69)}
