@@ -1,0 +1,279 @@
+r"""The whole path of the lasso, exactly: its solution is linear in the strength between finitely many knots.
+
+With active columns S of signs s, :math:`w_S(\alpha) = G_{SS}^{-1} (b_S - \alpha s)`. As the strength falls, the
+path runs straight until a slope of another column reaches the strength, and the column joins, or a
+coefficient reaches zero, and its column is dropped. Without drops it is least angle regression.
+
+In these terms a column's slope on the way down is :math:`c_j(l) = e_j + a_j l` with :math:`e_j = c_j - \alpha
+a_j` the slope that is left at strength 0, so that it joins at :math:`l = |e_j| / (1 - \mathrm{sign}(e_j) a_j)`,
+which lies between 0 and the strength as long as no slope exceeds the strength. A column that depends on
+the active ones is passed over until one of them is dropped. Of events that coincide, the column of the lowest
+number goes first, as in the least-index rule for complementary problems, which cannot cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surefit.core.blas_threads import one_blas_thread
+from surefit.core.errors import ParameterError
+from surefit.core.trace import Trace
+from surefit.solvers.homotopy_factor import PackedFactor
+from surefit.solvers.homotopy_slopes import Slopes, SlopesOfColumns, SlopesOfSums
+from surefit.solvers.squared_columns import SquaredColumns
+from surefit.solvers.squared_sums import SquaredSums
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Method = Literal["lasso", "lar"]
+
+_TOGETHER = 1e-12  # relative distance of strengths, below which events coincide
+_AFRESH = 50  # steps after which slopes and coefficients are cleared of what rounding added up
+
+
+@dataclass(frozen=True, slots=True)
+class LassoPath:
+    """Knots from strong to weak: strengths, and coefficients (p, knots) whose stored entries are the active ones.
+
+    active: the columns at the end, in the order in which they joined. steps: how often the direction changed.
+    complete: whether the path reached the strength, or the radius, that it was to go to.
+    """
+
+    alphas: Vector
+    coefs: sparse.csc_array
+    active: Indices
+    steps: int
+    complete: bool
+
+    def at(self, alpha: float) -> Vector:
+        """Return the coefficients at any strength down to the last knot's."""
+        if not alpha >= self.alphas[-1]:
+            raise ParameterError(
+                f"alpha={alpha!r} is below {self.alphas[-1]:.6g}, where the path ends: "
+                "compute it to a smaller strength."
+            )
+        below = min(int(np.searchsorted(-self.alphas, -alpha)), len(self.alphas) - 1)
+        return self._between(below, alpha)
+
+    def of_norm(self, radius: float) -> tuple[float, Vector]:
+        """Return the largest strength at which the sizes add up to ``radius``, and its coefficients.
+
+        The sum is linear between knots, too. A radius beyond the last knot's gives the last knot.
+        """
+        norms = np.asarray(abs(self.coefs).sum(axis=0)).ravel()
+        reached = np.flatnonzero(norms >= radius)
+        if len(reached) == 0:
+            return float(self.alphas[-1]), self._knot(len(norms) - 1)
+        below = int(reached[0])
+        if below == 0:
+            return float(self.alphas[0]), self._knot(0)
+        share = (radius - norms[below - 1]) / (norms[below] - norms[below - 1])
+        high, low = self.alphas[below - 1], self.alphas[below]
+        coef = (1 - share) * self._knot(below - 1) + share * self._knot(below)
+        return float(high + share * (low - high)), coef
+
+    def active_at(self, knot: int) -> Indices:
+        """Return the columns that are active from a knot on."""
+        return np.sort(self.coefs.indices[self.coefs.indptr[knot] : self.coefs.indptr[knot + 1]])
+
+    def _knot(self, knot: int) -> Vector:
+        return np.asarray(self.coefs[:, [knot]].toarray()).ravel()
+
+    def _between(self, below: int, alpha: float) -> Vector:
+        if below == 0:
+            return self._knot(0)
+        high, low = self.alphas[below - 1], self.alphas[below]
+        share = (high - alpha) / (high - low)
+        return np.asarray((1 - share) * self._knot(below - 1) + share * self._knot(below))
+
+
+def lasso_homotopy(
+    problem: SquaredColumns | SquaredSums,
+    *,
+    method: Method = "lasso",
+    alpha_min: float = 0.0,
+    radius: float = np.inf,
+    max_iter: int | None = None,
+    positive: bool = False,
+    trace: Trace | None = None,
+) -> LassoPath:
+    r"""Follow the minimisers of :math:`\frac{1}{2W} \sum_i s_i (y_i - x_i'w - b)^2 + \alpha \|w\|_1` down.
+
+    The path ends at the strength ``alpha_min``, beyond the knot at which the sizes of the coefficients add up
+    to ``radius``, after ``max_iter`` steps, or where only rounding is left of the slopes.
+
+    >>> problem = SquaredColumns(np.eye(2), np.array([4.0, 2.0]), fit_intercept=False)
+    >>> path = lasso_homotopy(problem)
+    >>> path.alphas, path.coefs.toarray()
+    (array([2., 1., 0.]), array([[0., 2., 4.],
+           [0., 0., 2.]]))
+    >>> path.at(0.5), path.of_norm(4.0)
+    (array([3., 1.]), (0.5, array([3., 1.])))
+    """
+    with one_blas_thread():
+        if isinstance(problem, SquaredSums):
+            slopes: Slopes = SlopesOfSums(problem)
+        else:
+            slopes = SlopesOfColumns(problem, positive=positive)
+        walk = _Walk(slopes, method == "lasso", positive)
+        return walk.down(alpha_min, radius, max_iter, Trace() if trace is None else trace)
+
+
+class _Walk:
+    """A walk down the path: where it is, and what it has passed."""
+
+    def __init__(self, slopes: Slopes, drops: bool, positive: bool) -> None:
+        self._slopes, self._drops, self._positive = slopes, drops, positive
+        self._factor = PackedFactor()
+        self._active: Indices = np.empty(0, dtype=np.int64)
+        self._signs, self._w, self._d = np.empty(0), np.empty(0), np.empty(0)
+        self._blocked = np.abs(slopes.cross) <= slopes.noise
+        self._blocked[slopes.rms > 0] = False
+        self._left = -1  # the column dropped last, until the next event
+        size = slopes.cross if positive else np.abs(slopes.cross)
+        size = np.where(np.abs(slopes.cross) <= slopes.noise, 0.0, size)
+        self.alpha = float(np.max(size, initial=0.0))
+        self._first = int(np.argmax(size >= (1 - _TOGETHER) * self.alpha)) if self.alpha > 0 else -1
+        self._knots: list[tuple[float, Indices, Vector]] = []
+
+    def down(self, alpha_min: float, radius: float, max_iter: int | None, trace: Trace) -> LassoPath:
+        if self.alpha <= alpha_min:
+            self.alpha = max(self.alpha, alpha_min)
+            self._note(fresh=True)
+            return self._path(0, True)
+        self._join(self._first, 1.0 if self._slopes.cross[self._first] > 0 else -1.0)
+        self._note(fresh=True)
+        done, steps = radius <= 0.0, 0
+        limit = 16 * len(self._slopes.cross) + 1000 if max_iter is None else max_iter
+        for _ in trace.iterations(limit) if not done else ():
+            idle = self._step(alpha_min, steps)
+            steps += 1
+            size = float(np.abs(self._w).sum())
+            trace.record(step=float(self._knots[-1][0]), size=size, active=float(len(self._active)))
+            done = self.alpha <= alpha_min or size >= radius
+            if done or idle:
+                break
+        return self._path(steps, done)
+
+    def _step(self, alpha_min: float, steps: int) -> bool:
+        """Go to the next knot; True if events at one strength never end, which rounding can do."""
+        for _ in range(4 * len(self._active) + 100):
+            before = self.alpha
+            if self._event(alpha_min, afresh=steps % _AFRESH == _AFRESH - 1):
+                moved = self.alpha < before
+                self._note(fresh=moved)
+                if moved:
+                    return False
+        return True
+
+    def _event(self, alpha_min: float, afresh: bool) -> bool:
+        """Go to the next event and let it happen; False if a column was passed over instead."""
+        slopes = self._slopes
+        if afresh:
+            self._clear()
+        self._d = self._factor.solve(self._signs)
+        slopes.turn(self._active, self._d)
+        level, column, sign = self._next(alpha_min)
+        if not slopes.sure(self.alpha - level, level):
+            self._clear()
+            slopes.turn(self._active, self._d)
+            level, column, sign = self._next(alpha_min)
+        self._w = self._w + (self.alpha - level) * self._d
+        slopes.move(self.alpha - level, level)
+        self.alpha = level
+        self._left = -1
+        if column < 0:
+            self._clear()
+            return True
+        if sign:
+            return self._join(column, sign)
+        self._drop(column)
+        return True
+
+    def _next(self, alpha_min: float) -> tuple[float, int, float]:
+        """Return the strength of the next event, its column (-1: the end) and the sign with which it joins."""
+        join, signs = self._joining()
+        drop = self._dropping()
+        near = self._slopes.near
+        level = max(float(np.max(join, initial=0.0)), float(np.max(drop, initial=0.0)))
+        if level <= alpha_min or level == 0.0:
+            return alpha_min, -1, 0.0
+        bound = (1 - _TOGETHER) * level
+        joins, drops = np.flatnonzero(join >= bound), np.flatnonzero(drop >= bound)
+        first = int(near[joins].min()) if len(joins) else len(self._slopes.cross)
+        gone = int(self._active[drops].min()) if len(drops) else len(self._slopes.cross)
+        if gone < first:
+            return level, gone, 0.0
+        return level, first, float(signs[joins[int(np.argmin(near[joins]))]])
+
+    def _joining(self) -> tuple[Vector, Vector]:
+        """Return at which strength each column that is followed would join, 0 for never, and its sign."""
+        near, alpha = self._slopes.near, self.alpha
+        a = self._slopes.a[near]
+        e = self._slopes.c[near] - alpha * a
+        sign = np.sign(e)
+        size = np.abs(e)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = size / (1 - sign * a)
+        # Up to rounding no slope exceeds the strength; one that reaches it goes next.
+        level[~((level >= 0) & (level <= alpha))] = alpha
+        level[(size <= self._slopes.noise[near]) | self._blocked[near]] = 0.0
+        level[np.isin(near, self._active)] = 0.0
+        if self._positive:
+            level[e < 0] = 0.0
+        if self._left >= 0:  # just dropped, it is inside; what rounding says of its old side is no event
+            place = np.flatnonzero(near == self._left)
+            level[place[sign[place] == self._left_sign]] = 0.0
+        return level, sign
+
+    def _dropping(self) -> Vector:
+        """Return at which strength each active coefficient reaches zero; 0 for never."""
+        level = np.zeros(len(self._active))
+        if self._drops:
+            shrinks = self._signs * self._d < 0
+            reached = self.alpha + self._w[shrinks] / self._d[shrinks]
+            level[shrinks] = np.clip(reached, 0.0, self.alpha)
+        return level
+
+    def _join(self, column: int, sign: float) -> bool:
+        square = float(self._slopes.rms[column]) ** 2
+        if not self._factor.append(self._slopes.products(column, self._active), square):
+            self._blocked[column] = True
+            return False
+        self._active = np.append(self._active, column)
+        self._signs = np.append(self._signs, sign)
+        self._w = np.append(self._w, 0.0)
+        return True
+
+    def _drop(self, column: int) -> None:
+        place = int(np.flatnonzero(self._active == column)[0])
+        self._left, self._left_sign = column, float(self._signs[place])
+        self._factor.remove(place)
+        self._active = np.delete(self._active, place)
+        self._signs, self._w = np.delete(self._signs, place), np.delete(self._w, place)
+        self._slopes.leave(column, self._left_sign * self.alpha)
+        self._blocked[self._slopes.rms > 0] = False  # what depended on it may be free now
+
+    def _clear(self) -> None:
+        """Compute slopes afresh, and move the coefficients to where the active ones are as they should."""
+        self._slopes.refresh(self._active, self._w)
+        off = self._slopes.c[self._active] - self.alpha * self._signs
+        self._w = self._w + self._factor.solve(off)
+
+    def _note(self, fresh: bool) -> None:
+        """Write a knot down; events at one strength share it."""
+        if not fresh:
+            self._knots.pop()
+        self._knots.append((self.alpha, self._active.copy(), self._w.copy()))
+
+    def _path(self, steps: int, complete: bool) -> LassoPath:
+        alphas, active, values = zip(*self._knots, strict=True)
+        ends = np.cumsum([0, *(len(part) for part in active)])
+        shape = (len(self._slopes.cross), len(alphas))
+        coefs = sparse.csc_array((np.concatenate(values), np.concatenate(active), ends), shape=shape)
+        return LassoPath(np.array(alphas), coefs, self._active, steps, complete)
