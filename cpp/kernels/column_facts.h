@@ -23,10 +23,35 @@ struct FactsOut {
 
 namespace facts_detail {
 
-// sum_i s_i (x_i - centre)^2
+// sum_i (x_i - pivot)
 template <class T>
-double squares(const T* x, double centre, const double* weight, Index n) {
-  Four a{}, b{}, x0, x1;
+double total_from(const T* x, double pivot, Index n) {
+  Four a{}, b{}, c{}, d{}, x0, x1, x2, x3;
+  const Four m = {pivot, pivot, pivot, pivot};
+  Index i = 0;
+  for (; i + 16 <= n; i += 16) {
+    load_four(x + i, x0);
+    load_four(x + i + 4, x1);
+    load_four(x + i + 8, x2);
+    load_four(x + i + 12, x3);
+    a += x0 - m;
+    b += x1 - m;
+    c += x2 - m;
+    d += x3 - m;
+  }
+  double rest = 0;
+  for (; i < n; ++i) rest += static_cast<double>(x[i]) - pivot;
+  return added((a + b) + (c + d)) + rest;
+}
+
+struct Products {
+  double scatter, cross;
+};
+
+// sum_i s_i (x_i - centre)^2 and sum_i (x_i - centre) scaled_i; weight is null for ones.
+template <class T>
+Products products(const T* x, double centre, const double* weight, const double* scaled, Index n) {
+  Four a{}, b{}, c{}, d{}, x0, x1;
   const Four m = {centre, centre, centre, centre};
   Index i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -34,6 +59,8 @@ double squares(const T* x, double centre, const double* weight, Index n) {
     load_four(x + i + 4, x1);
     x0 -= m;
     x1 -= m;
+    c += x0 * four(scaled + i);
+    d += x1 * four(scaled + i + 4);
     if (weight == nullptr) {
       a += x0 * x0;
       b += x1 * x1;
@@ -42,12 +69,13 @@ double squares(const T* x, double centre, const double* weight, Index n) {
       b += x1 * x1 * four(weight + i + 4);
     }
   }
-  double rest = 0;
+  Products rest{0, 0};
   for (; i < n; ++i) {
-    const double d = static_cast<double>(x[i]) - centre;
-    rest += (weight == nullptr ? 1.0 : weight[i]) * d * d;
+    const double e = static_cast<double>(x[i]) - centre;
+    rest.scatter += (weight == nullptr ? 1.0 : weight[i]) * e * e;
+    rest.cross += e * scaled[i];
   }
-  return added(a + b) + rest;
+  return {added(a + b) + rest.scatter, added(c + d) + rest.cross};
 }
 
 }  // namespace facts_detail
@@ -58,20 +86,20 @@ void column_facts(const Run& run, const FortranColumns<T>& x, const FactsInput& 
                   const FactsOut& out) {
   using namespace columns_detail;
   const Index step = std::max<Index>(1, chunk_work / std::max<Index>(1, x.rows));
-  std::vector<double> ones;
-  if (in.weight == nullptr) ones.assign(static_cast<std::size_t>(x.rows), 1.0);
-  const double* s = in.weight == nullptr ? ones.data() : in.weight;
   for_chunks(for_work(run, x.cols * x.rows), (x.cols + step - 1) / step, [&](Index chunk, int) {
     for (Index j = chunk * step; j < std::min(x.cols, (chunk + 1) * step); ++j) {
       const T* column = x.column(j);
       double mean = 0;
       if (in.centred && x.rows > 0 && in.total > 0) {
         const double pivot = static_cast<double>(column[0]);
-        mean = pivot + centred_dot(column, pivot, s, x.rows) / in.total;
+        mean = pivot + (in.weight == nullptr ? facts_detail::total_from(column, pivot, x.rows)
+                                             : centred_dot(column, pivot, in.weight, x.rows)) /
+                           in.total;
       }
       out.mean[j] = mean;
-      out.scatter[j] = facts_detail::squares(column, mean, in.weight, x.rows);
-      out.cross[j] = centred_dot(column, mean, scaled, x.rows);
+      const auto found = facts_detail::products(column, mean, in.weight, scaled, x.rows);
+      out.scatter[j] = found.scatter;
+      out.cross[j] = found.cross;
     }
   });
 }

@@ -26,6 +26,7 @@ namespace column_gram_detail {
 
 inline constexpr Index strip = 512;  // rows in a panel
 inline constexpr Index tile = 192;   // columns of a tile of G
+inline constexpr Index few = 24;  // new columns up to which gathering the old ones costs more than it saves
 
 template <class T>
 void gather(const FortranColumns<T>& x, Index j, double centre, const double* scale, Index start, Index count,
@@ -86,6 +87,33 @@ void by_panels(const Run& run, const Columns& x, const ColumnGram& job) {
   }
 }
 
+// A few new columns, each multiplied with all: no panel is worth while.
+template <class T>
+void by_products(const Run& run, const FortranColumns<T>& x, const ColumnGram& job) {
+  const Index m = job.which.count, fresh = m - job.old;
+  Buffer scaled(fresh * x.rows);
+  for (Index b = 0; b < fresh; ++b) {
+    const Index j = job.which[job.old + b];
+    const T* column = x.column(j);
+    const double centre = columns_detail::at(job.centre, j);
+    double* to = scaled.data() + b * x.rows;
+    for (Index i = 0; i < x.rows; ++i)
+      to[i] = job.factor * (job.weight == nullptr ? 1.0 : job.weight[i]) *
+              (static_cast<double>(column[i]) - centre);
+  }
+  const Index step = std::max<Index>(1, columns_detail::chunk_work / std::max<Index>(1, x.rows * fresh));
+  for_chunks(columns_detail::for_work(run, m * fresh * x.rows), (m + step - 1) / step, [&](Index chunk, int) {
+    for (Index a = chunk * step; a < std::min(m, (chunk + 1) * step); ++a) {
+      const Index j = job.which[a];
+      const double centre = columns_detail::at(job.centre, j);
+      for (Index b = 0; b < fresh; ++b)
+        if (a <= job.old + b)
+          job.G[(job.old + b) * job.ld + a] =
+              centred_dot(x.column(j), centre, scaled.data() + b * x.rows, x.rows);
+    }
+  });
+}
+
 template <class T, class I>
 void by_entries(const Run& run, const CscColumns<T, I>& x, const ColumnGram& job) {
   const Index m = job.which.count, fresh = m - job.old;
@@ -133,6 +161,11 @@ void column_gram(const Run& run, const Columns& x, const ColumnGram& job) {
     // An entry fetched by its index costs about as much as ten that stand in line.
     if (10 * stored < x.rows * job.which.count)
       column_gram_detail::by_entries(run, x, job);
+    else
+      column_gram_detail::by_panels(run, x, job);
+  } else if constexpr (requires { x.column(0); }) {
+    if (job.which.count - job.old <= column_gram_detail::few)
+      column_gram_detail::by_products(run, x, job);
     else
       column_gram_detail::by_panels(run, x, job);
   } else {

@@ -41,11 +41,17 @@ class GramCache:
         """Make sure that these are in it; when there is no room left for them, all others go."""
         fresh = columns[~self._held[columns]]
         if len(self.columns) + len(fresh) > self.room:
-            self._held[:] = False
-            self.columns, fresh = np.empty(0, dtype=np.int64), columns
+            self._keep(np.flatnonzero(np.isin(self.columns, columns)))
         if len(fresh) == 0:
             return
         old = len(self.columns)
         self.columns = np.concatenate([self.columns, fresh])
         self._held[fresh] = True
         column_gram(self._X, self.columns, self.matrix, old, self._centre, self._weight, self._factor)
+
+    def _keep(self, places: NDArray[np.intp]) -> None:
+        count = len(places)
+        self.matrix[:count, :count] = self.matrix[np.ix_(places, places)]
+        self.columns = self.columns[places]
+        self._held[:] = False
+        self._held[self.columns] = True

@@ -100,10 +100,10 @@ def _newton(G: Matrix, c: Vector, table: CoordinateTable, w: Vector, gradient: V
 
 
 def _lengths(end: float, first: float) -> tuple[float, ...]:
-    """The steps to try: to the end, then to the first coefficient that reaches zero or a bound."""
+    """The steps to try: to the end, and shorter, down to the first coefficient that reaches its bound."""
     if np.isinf(end):
         return () if np.isinf(first) else (first,)
-    return (end, first) if first < end else (end,)
+    return (*(step for step in (1.0, 0.5, 0.25, 0.1) if step > first), min(first, 1.0))
 
 
 def _directions(A: Matrix, l2: Vector, slope: Vector) -> Iterator[tuple[Vector, float]]:

@@ -37,6 +37,7 @@ Indices = NDArray[np.int64]
 _WORTH = 2.0  # a Gram matrix pays up to this many columns for each entry of a column
 _SWEEPS = 1000  # over columns, after which their Gram matrix must help
 _DEPENDENT = 1e-10  # condition beyond which columns without penalty count as dependent
+_LOOSE = 0.1  # share of the gap to which the columns let in are solved for
 _STALLED = 5  # rounds without progress after which rounding rules
 _FULL = 0.5  # share of stored entries from which a sparse matrix is dense data, and slower
 _NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
@@ -156,7 +157,10 @@ class SquaredColumns:
             if before is None:
                 alive &= ~safe_to_drop(table, point.slopes, found.factor, self._rms, found.gap)
             chosen = self._choose(table, point, alive, free, before if count == 1 else None)
-            coef, swept = self._descend(table, point, chosen, max(0.3 * tolerance, 0.02 * found.gap))
+            support = np.count_nonzero(point.coef)
+            # With few columns to come, the answer may as well be right at once.
+            loose = 0.0 if len(chosen) <= 1.1 * support else _LOOSE * found.gap
+            coef, swept = self._descend(table, point, chosen, max(0.3 * tolerance, loose))
             epochs += swept
             point = _Point(coef, np.empty(0), point.slopes, 0.0, 0.0, whole=False)
         self._last = point if alive.all() or before is not None else None

@@ -54,7 +54,7 @@ def next_columns(
     open_ = np.flatnonzero(candidates)
     excess = pull(table, slopes)[open_] - table.l1[open_]
     violating = int(np.count_nonzero(excess > 0))
-    room = min(len(open_), max(_FEWEST, support, violating // 8), max(violating + violating // 4, 8))
+    room = min(len(open_), max(_FEWEST, support), max(violating + violating // 4, 8))
     if room == 0:
         return np.empty(0, dtype=np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
