@@ -33,7 +33,7 @@ class Intersection(Penalty):
     name = "intersection"
     constraint: ClassVar[bool] = True
 
-    def __init__(self, sets: list[Any] | tuple[Any, ...], max_rounds: Count = 1_000) -> None:
+    def __init__(self, sets: list[Any] | tuple[Any, ...], max_rounds: Count = 3_000) -> None:
         self.sets = sets
         self.max_rounds = max_rounds
         validate(self)
@@ -84,14 +84,13 @@ class Intersection(Penalty):
     def search(self, v: Floats) -> Projection:
         """Return the nearest common point to v with the corrections that prove it."""
         found = nearest_common_point(self.sets, v, self.max_rounds)
-        distances = self.distances(found.point)
-        worst = int(np.argmax(distances))
-        # Ten digits are enough to go on with; a point farther away says that there may be no common one.
-        far = 1e-10 * max(np.abs(v).max(initial=0.0), np.abs(found.point).max(initial=0.0))
-        if not found.settled and distances[worst] > far:
+        if not found.settled:
+            distances = self.distances(found.point)
+            worst = int(np.argmax(distances))
             raise DataError(
-                f"Intersection: after {found.rounds} rounds the point is {distances[worst]:.3g} away "
-                f"from sets[{worst}]; the sets may have no point in common: enlarge one, or raise max_rounds."
+                f"Intersection: after {found.rounds} rounds the point still moves, {distances[worst]:.3g} "
+                f"away from sets[{worst}]; the sets may have no point in common: enlarge one, or "
+                "raise max_rounds."
             )
         return found
 

@@ -96,49 +96,54 @@ def _some_common_point(sets: Sequence[Penalty], v: Floats) -> Floats:
 
 
 def _rounds(sets: Sequence[Penalty], v: Floats, before: Floats, max_rounds: int) -> Projection:
+    """Run rounds from given corrections: mixed ones while that helps, else in ever longer strides."""
     now = one_round(sets, v, before)
     starts: deque[Floats] = deque(maxlen=MEMORY)
     ends: deque[Floats] = deque(maxlen=MEMORY)
-    stretch, rounds, least, since = 1.0, 1, now.moved, 0
+    mixing, rounds, least, since = True, 1, now.moved, 0
     while rounds < max_rounds and now.moved > ROUNDING * now.size and since < PATIENCE:
         # Among the roundings there is no way on, and where the sets meet at a flat angle they are many.
         since = 0 if now.moved < 0.5 * least or now.moved > BLUR * now.size else since + 1
         least = min(least, now.moved)
         starts.append(before)
         ends.append(now.corrections)
-        candidate, straight = _mixture(starts, ends, stretch, 8 * ROUNDING * now.size)
+        candidate = _mixture(starts, ends) if mixing else _stride(starts, ends)
         tried = one_round(sets, v, candidate)
         rounds += 1
         rise, blur = tried.dual - now.dual, ROUNDING * v.size * now.size**2
-        if rise > blur or (rise >= -blur and tried.moved <= (1 + 1e-6) * now.moved):
-            stretch = 2 * stretch if straight else 1.0
+        # Where rounding hides the dual, a mixture has to calm the sets; a stride may find them as they were.
+        calm = 0.95 if mixing and len(starts) > 2 else 1 + 1e-6
+        if rise > blur or (rise >= -blur and tried.moved <= calm * now.moved):
             before, now = candidate, tried
             continue
-        if stretch > 1 or len(starts) > 1:
-            starts.clear()
-            ends.clear()
-            stretch = 1.0
+        starts.clear()
+        ends.clear()
+        mixing = not mixing
         before, now = now.corrections, one_round(sets, v, now.corrections)
         rounds += 1
     return Projection(now.point, now.corrections, rounds, now.moved <= BLUR * now.size)
 
 
-def _mixture(starts: deque[Floats], ends: deque[Floats], stretch: float, noise: float) -> tuple[Floats, bool]:
-    """Return the mixture of the last rounds whose steps cancel best; of equal steps, many at once."""
+def _stride(starts: deque[Floats], ends: deque[Floats]) -> Floats:
+    """Return where twice the way since the last round leads, so that each stride is thrice the one before.
+
+    Between ends of rounds, as what a start has off the sets' normals would grow along with the strides.
+    """
+    since = ends[-2] if len(ends) > 1 else starts[-1]
+    return ends[-1] + 2 * (ends[-1] - since)
+
+
+def _mixture(starts: deque[Floats], ends: deque[Floats]) -> Floats:
+    """Return the mixture of the last rounds whose steps cancel best."""
     steps = [end - start for start, end in zip(starts, ends, strict=True)]
-    newest = steps[-1]
     if len(steps) == 1:
-        return ends[-1], False
-    change = np.array([(newest - step).ravel() for step in list(steps)[:-1]]).T
+        return ends[-1]
+    change = np.array([(steps[-1] - step).ravel() for step in steps[:-1]]).T
     lengths = np.linalg.norm(change, axis=0)
-    if (
-        lengths[-1] <= 1e-6 * np.linalg.norm(newest) + noise
-    ):  # the same step again: the rounds walk along a line
-        return ends[-1] + 2 * stretch * newest, True
-    shares = np.linalg.lstsq(change / np.where(lengths > 0, lengths, 1.0), newest.ravel(), rcond=1e-12)[0]
-    shares /= np.where(lengths > 0, lengths, 1.0)
+    lengths[lengths == 0] = 1.0
+    shares = np.linalg.lstsq(change / lengths, steps[-1].ravel(), rcond=1e-12)[0] / lengths
     moves = np.array([(ends[-1] - end).ravel() for end in list(ends)[:-1]]).T
-    return ends[-1] - (moves @ shares).reshape(newest.shape), False
+    return ends[-1] - (moves @ shares).reshape(steps[-1].shape)
 
 
 def projection_certificate(

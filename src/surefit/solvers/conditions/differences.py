@@ -9,6 +9,7 @@ exact.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
@@ -108,7 +109,11 @@ def _extrapolated(difference: Callable[[float], Vector], around: Vector) -> tupl
         for order in range(min(number, ORDERS)):
             new.append((factor * new[order] - rows[order]) / (factor - 1))
             factor *= SHRINK**2
-            guess = np.maximum(np.abs(new[-1] - new[-2]), np.abs(new[-1] - rows[order]))
+            if order + 1 == len(rows):
+                break
+            # Three neighbours: where a function swings many times within a step, two may agree by chance.
+            neighbours = np.abs(np.array([new[-2], rows[order], rows[order + 1]]) - new[-1])
+            guess = neighbours.max(axis=0)
             better = guess < error
             best, error = np.where(better, new[-1], best), np.where(better, guess, error)
             since = 0 if better.any() else since
@@ -151,8 +156,10 @@ def _complex_step(f: Function, point: Vector) -> Vector:
         moved = point.astype(np.complex128)
         moved[j] += 1j * step
         try:
-            value = np.atleast_1d(np.asarray(f(moved), dtype=np.complex128)).ravel()
-        except TypeError:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", np.exceptions.ComplexWarning)
+                value = np.atleast_1d(np.asarray(f(moved), dtype=np.complex128)).ravel()
+        except (TypeError, np.exceptions.ComplexWarning):
             raise RefusalError("the function takes no complex numbers; use method='central'.") from None
         columns.append(value.imag / step)
     slopes = np.column_stack(columns)

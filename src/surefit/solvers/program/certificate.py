@@ -111,7 +111,8 @@ def unboundedness_certificate(
 def _relative(matrix: Matrix, ray: Vector) -> Vector:
     """Return the product, each entry relative to what it is a sum of."""
     image, size = np.asarray(matrix @ ray, dtype=np.float64), abs(matrix) @ np.abs(ray)
-    return np.divide(image, size, out=np.zeros_like(image), where=size > 0)
+    relative: Vector = np.divide(image, size, out=np.zeros_like(image), where=size > 0)
+    return relative
 
 
 def _gap(program: Program, x: Vector, multipliers: Multipliers) -> tuple[float, float]:
