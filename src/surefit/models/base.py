@@ -70,8 +70,8 @@ class Estimator(
         """What this instance can be fed; for most, what its class says."""
         return self.accepts
 
-    def _iteration_limit(self) -> int:
-        """How many outer iterations ``_learn`` may record; 0 for a closed form."""
+    def _iteration_limit(self) -> int | None:
+        """How many outer iterations ``_learn`` may record; 0 for a closed form, None where the data decide."""
         return 0
 
     @with_callbacks

@@ -1,14 +1,14 @@
 r"""The whole path of the lasso, exactly: its solution is linear in the strength between finitely many knots.
 
-With active columns S of signs s, :math:`w_S(\alpha) = G_{SS}^{-1} (b_S - \alpha s)`. As the strength falls, the
-path runs straight until a slope of another column reaches the strength, and the column joins, or a
+With active columns S of signs s, :math:`w_S(\alpha) = G_{SS}^{-1} (b_S - \alpha s)`. As the strength falls,
+the path runs straight until the slope of another column reaches the strength, and the column joins, or a
 coefficient reaches zero, and its column is dropped. Without drops it is least angle regression.
 
-In these terms a column's slope on the way down is :math:`c_j(l) = e_j + a_j l` with :math:`e_j = c_j - \alpha
-a_j` the slope that is left at strength 0, so that it joins at :math:`l = |e_j| / (1 - \mathrm{sign}(e_j) a_j)`,
-which lies between 0 and the strength as long as no slope exceeds the strength. A column that depends on
-the active ones is passed over until one of them is dropped. Of events that coincide, the column of the lowest
-number goes first, as in the least-index rule for complementary problems, which cannot cycle.
+The slope of a column on the way down is :math:`c_j(l) = e_j + a_j l`, where :math:`e_j = c_j - \alpha a_j` is
+what is left of it at strength 0. It joins at :math:`l = |e_j| / (1 - \mathrm{sign}(e_j) a_j)`, which lies
+between 0 and the strength as long as no slope exceeds that. A column that depends on the active ones is
+passed over until one of them is dropped. Of events that coincide, the column of the lowest number goes first: the
+least-index rule of complementary problems, which cannot cycle.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ _AFRESH = 50  # steps after which slopes and coefficients are cleared of what ro
 
 @dataclass(frozen=True, slots=True)
 class LassoPath:
-    """Knots from strong to weak: strengths, and coefficients (p, knots) whose stored entries are the active ones.
+    """Knots from strong to weak: strengths, and coefficients (p, knots), stored where columns are active.
 
-    active: the columns at the end, in the order in which they joined. steps: how often the direction changed.
-    complete: whether the path reached the strength, or the radius, that it was to go to.
+    active: the columns with a coefficient at the end, in the order in which they joined. centre: the means of
+    the columns, zeros without an intercept. steps: how often the direction changed. complete: whether the path reached the strength, or the radius, that it was to go to.
     """
 
     alphas: Vector
     coefs: sparse.csc_array
     active: Indices
+    centre: Vector
     steps: int
     complete: bool
 
@@ -196,7 +197,7 @@ class _Walk:
         return True
 
     def _next(self, alpha_min: float) -> tuple[float, int, float]:
-        """Return the strength of the next event, its column (-1: the end) and the sign with which it joins."""
+        """Return the strength of the next event, its column (-1: the end), and the sign if it joins."""
         join, signs = self._joining()
         drop = self._dropping()
         near = self._slopes.near
@@ -276,4 +277,5 @@ class _Walk:
         ends = np.cumsum([0, *(len(part) for part in active)])
         shape = (len(self._slopes.cross), len(alphas))
         coefs = sparse.csc_array((np.concatenate(values), np.concatenate(active), ends), shape=shape)
-        return LassoPath(np.array(alphas), coefs, self._active, steps, complete)
+        at_end = self._active[self._w != 0.0]  # without a column that has only just joined
+        return LassoPath(np.array(alphas), coefs, at_end, self._slopes.centre, steps, complete)

@@ -29,9 +29,10 @@ _ROUNDING = 32 * np.finfo(float).eps
 class Slopes(Protocol):
     """Slopes c = A'Sr/W at a point of the path, and their change a = A'SA_S d/W along a direction d.
 
-    near: the columns whose entries of c and a are current. noise: what rounding may do to each slope.
+    near: the columns whose entries of c and a are current. centre: the means of the columns. noise: what rounding may do to each slope.
     """
 
+    centre: Vector
     cross: Vector
     rms: Vector
     noise: Vector
@@ -63,6 +64,7 @@ class SlopesOfSums:
 
     def __init__(self, sums: SquaredSums) -> None:
         self._gram, self.cross, self.rms = sums.gram, sums.cross, sums.rms
+        self.centre = sums.mean_x
         self.noise = _ROUNDING * self.rms * np.sqrt(sums.energy)
         self.near: Indices = np.arange(len(self.cross))
         self.c, self.a = self.cross.copy(), np.zeros(len(self.cross))
@@ -109,6 +111,7 @@ class SlopesOfColumns:
         self._weight, self._total = columns.weight, columns.total
         self._target, self._positive = columns.target, positive
         facts = column_facts(self._X, self._target, self._weight, columns.fit_intercept)
+        self.centre = facts.mean  # zeros without an intercept
         self._centre = facts.mean if columns.fit_intercept else None
         self.rms = np.sqrt(facts.scatter / self._total)
         constant = self.rms <= 4 * np.finfo(float).eps * np.abs(facts.mean)
