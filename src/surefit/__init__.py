@@ -41,12 +41,29 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
     from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
     from surefit.models.factor.pca import PCA as PCA
+    from surefit.models.linear.constrained import ConstrainedLasso as ConstrainedLasso
+    from surefit.models.linear.constrained import ConstrainedRidge as ConstrainedRidge
+    from surefit.models.linear.elastic_net import ElasticNet as ElasticNet
+    from surefit.models.linear.elastic_net_cv import ElasticNetCV as ElasticNetCV
+    from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
+    from surefit.models.linear.lars import Lars as Lars
+    from surefit.models.linear.lars import LassoLars as LassoLars
+    from surefit.models.linear.lars_cv import LassoLarsCV as LassoLarsCV
+    from surefit.models.linear.lars_ic import LassoLarsIC as LassoLarsIC
+    from surefit.models.linear.lars_path import lars_path as lars_path
+    from surefit.models.linear.lasso import Lasso as Lasso
     from surefit.models.linear.linear_model import LinearModel as LinearModel
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
+    from surefit.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
+    from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+    from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
+    from surefit.models.linear.multi_task import MultiTaskLassoCV as MultiTaskLassoCV
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
     from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
     from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
+    from surefit.models.linear.sparse_path import enet_path as enet_path
+    from surefit.models.linear.sparse_path import lasso_path as lasso_path
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
     from surefit.models.prepare.missing_indicator import MissingIndicator as MissingIndicator
     from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
@@ -63,11 +80,21 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
 _EXPORTS = {
     "Certificate": "core.certificate",
     "Checkpoint": "core.callbacks",
+    "ConstrainedLasso": "models.linear.constrained",
+    "ConstrainedRidge": "models.linear.constrained",
     "Diagnosis": "core.diagnosis",
     "EarlyStopping": "core.callbacks",
+    "ElasticNet": "models.linear.elastic_net",
+    "ElasticNetCV": "models.linear.elastic_net_cv",
     "Finding": "core.diagnosis",
     "GaussianNB": "models.bayes.gaussian_nb",
     "IncrementalPCA": "models.factor.incremental_pca",
+    "Lars": "models.linear.lars",
+    "Lasso": "models.linear.lasso",
+    "LassoCV": "models.linear.elastic_net_cv",
+    "LassoLars": "models.linear.lars",
+    "LassoLarsCV": "models.linear.lars_cv",
+    "LassoLarsIC": "models.linear.lars_ic",
     "LinearModel": "models.linear.linear_model",
     "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
@@ -75,6 +102,10 @@ _EXPORTS = {
     "MeanRegressor": "models.baseline.mean",
     "MinMaxScaler": "models.prepare.min_max_scaler",
     "MissingIndicator": "models.prepare.missing_indicator",
+    "MultiTaskElasticNet": "models.linear.multi_task",
+    "MultiTaskElasticNetCV": "models.linear.multi_task",
+    "MultiTaskLasso": "models.linear.multi_task",
+    "MultiTaskLassoCV": "models.linear.multi_task",
     "OneHotEncoder": "models.prepare.one_hot_encoder",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "PCA": "models.factor.pca",
@@ -95,8 +126,11 @@ _EXPORTS = {
     "config": "core.config",
     "current_config": "core.config",
     "datasets": "data",
+    "enet_path": "models.linear.sparse_path",
     "information": "distributions",
     "inspect": "io.load",
+    "lars_path": "models.linear.lars_path",
+    "lasso_path": "models.linear.sparse_path",
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
     "read": "data.read",

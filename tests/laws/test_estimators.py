@@ -21,8 +21,10 @@ from tests.laws.estimators import (
     assert_same_bits,
     change_first_number,
     each_estimator,
+    exact,
     keeping,
     outputs,
+    repeatable,
     table,
     weighted,
 )
@@ -51,7 +53,7 @@ def test_weights_where_unknown_levels_are_no_error(name):
     check_sample_weight_equivalence_on_dense_data(name, CLASSES[name](**REFUSE_UNKNOWN[name]))
 
 
-@parametrize_with_checks([cls() for cls in CLASSES.values()], expected_failed_checks=expected_failures)
+@parametrize_with_checks([exact(cls) for cls in CLASSES.values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", surefit.core.errors.CertificateWarning)
@@ -82,8 +84,8 @@ def test_weight_equals_repetition(cls):
     X, y = table(cls)
     times = np.random.default_rng(1).integers(0, 4, len(X))
     rows = np.repeat(np.arange(len(X)), times)
-    model = clone(cls()).fit(*weighted(cls, X, y, times.astype(float)))
-    repeated = clone(cls()).fit(X[rows], None if y is None else y[rows])
+    model = repeatable(cls).fit(*weighted(cls, X, y, times.astype(float)))
+    repeated = repeatable(cls).fit(X[rows], None if y is None else y[rows])
     assert_close(outputs(model, X[rows]), outputs(repeated, X[rows]))
 
 
@@ -91,8 +93,8 @@ def test_weight_equals_repetition(cls):
 def test_row_order_does_not_matter(cls):
     X, y = table(cls)
     order = np.random.default_rng(2).permutation(len(X))
-    one = cls().fit(X, y)
-    two = cls().fit(X[order], None if y is None else y[order])
+    one = repeatable(cls).fit(X, y)
+    two = repeatable(cls).fit(X[order], None if y is None else y[order])
     assert_close(outputs(one, X), outputs(two, X))
 
 
@@ -170,7 +172,7 @@ def test_verify_catches_a_changed_label_weight_or_number(cls):
     X, y = table(cls)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
     data = weighted(cls, X, y, weight)
-    model = cls().fit(*data)
+    model = exact(cls).fit(*data)
     assert surefit.verify(model, *data).holds
     changed = weight.copy()
     changed[0] *= 3

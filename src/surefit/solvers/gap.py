@@ -116,6 +116,7 @@ class _Point:
 
     def __init__(self, objective: Objective, w: Array, slopes: Array | None) -> None:
         self.objective = objective
+        self.packed = w
         self.coef, self.intercept = objective.split(w)
         self._context: dict[str, Any] = {
             "loss": objective.loss,
@@ -145,7 +146,7 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
             break
         beta, moved = _newton_along(at, basis)
         left = _cosine(basis.T @ moved, at)
-        gradient = _held(objective, moved, free, at)
+        gradient = _held(point, moved, free, at)
         also = _beyond(free, np.asarray(objective.penalty.free_directions(objective.columns, -gradient)))
         if not also.shape[1]:
             yield Correction(free, beta), gradient, left
@@ -158,7 +159,7 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
         free = np.asarray(objective.penalty.free_directions(objective.columns))
         scaled = point.slopes_at(free, signs)
         basis = _with_intercept(free, True)
-        gradient = _held(objective, scaled.gradient, free, scaled)
+        gradient = _held(point, scaled.gradient, free, scaled)
         left = _cosine(basis.T @ scaled.gradient, scaled)
         yield Correction(free, np.zeros(basis.shape[1]), signs=signs), gradient, left
 
@@ -171,14 +172,31 @@ def _with_intercept(free: Array, fit_intercept: bool) -> Array:
     return basis
 
 
-def _held(objective: Objective, total: Array, free: Array, at: Slopes) -> Array:
+def _held(point: _Point, total: Array, free: Array, at: Slopes) -> Array:
     """Return the mean gradient of the coefficients without the free directions, and without mere rounding."""
-    gradient = objective.split(total)[0]
+    gradient, noise = point.objective.split(total)[0], _noise(point, at)
     for _ in range(2):  # the second time takes away what rounding left
         gradient = gradient - free @ (free.T @ gradient)
-    noise = ROUNDING * np.sqrt(objective.split(at.squares)[0] * at.energy)
     noise = noise if gradient.ndim == 1 else noise[:, None]
+    if point.objective.penalty.separable:  # each slope may be nearer to zero by what rounding made of it
+        return np.asarray((gradient - np.clip(gradient, -noise, noise)) / at.weight)
     return np.zeros_like(gradient) if (np.abs(gradient) <= noise).all() else gradient / at.weight
+
+
+def _noise(point: _Point, at: Slopes) -> Array:
+    """Return how large a sum of slopes times a column rounding alone can make.
+
+    The sum itself rounds, and so do the scores that slopes are made of; an intercept, which takes the mean of
+    their errors away, leaves only the columns' spread to carry these.
+    """
+    squares = at.squares
+    reach = float(
+        np.abs(np.ravel(point.packed)) @ np.sqrt(np.repeat(squares, point.packed.size // len(squares)))
+    )
+    if point.objective.fit_intercept:
+        squares = np.maximum(squares - at.sums**2 / at.weight, 0.0)
+    noise = ROUNDING * (np.sqrt(at.squares * at.energy) + np.sqrt(squares) * reach)
+    return np.asarray(point.objective.split(noise)[0])
 
 
 def _beyond(free: Array, others: Array) -> Array:

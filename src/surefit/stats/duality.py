@@ -43,8 +43,9 @@ class Slopes(Statistic):
     """At a point: the loss, its gradient, and how the gradient bends along the free directions.
 
     gradient: (q,) or (q, K), the intercept last. bend: X' S H Z, of shape (1, q, f), (K, q, f) or, for
-    coupled outputs, (K, K, q, f). by_sign: the sums of the negative and of the positive slopes. energy,
-    squares, free_squares: the sums of squares of the slopes, of each column, and of each free direction.
+    coupled outputs, (K, K, q, f). by_sign: the sums of the negative and of the positive slopes. sums: those
+    of the columns. energy, squares, free_squares: the sums of squares of the slopes, of each column, and of
+    each free direction.
 
     >>> batch = Batch(np.array([[1.0], [3.0]]), np.array([2.0, 6.0]))
     >>> at = Slopes.of(batch, loss=SquaredTrial(), w=np.array([1.0]), intercept=0.0, free=np.zeros((1, 0)))
@@ -60,6 +61,7 @@ class Slopes(Statistic):
     bend: Array
     by_sign: Array
     energy: float
+    sums: Array
     squares: Array
     free_squares: Array
 
@@ -100,6 +102,7 @@ class Slopes(Statistic):
             np.array(bends).reshape(shape),
             np.array([np.minimum(weighted, 0.0).sum(), np.maximum(weighted, 0.0).sum()]),
             float(np.sum(weighted * slope)),
+            _bordered(np.asarray(X.T @ s, dtype=np.float64), s.sum(), intercept),
             _bordered(_squares(X, s), s.sum(), intercept),
             _squares(Z, s),
         )

@@ -22,7 +22,8 @@ from scipy import sparse
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
-from surefit.models.linear.ridge_folds import fits_of_moments, taken
+from surefit.models.linear.fold_moments import taken
+from surefit.models.linear.ridge_folds import fits_of_moments
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 

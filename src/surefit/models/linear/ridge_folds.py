@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import RefusalError
 from surefit.data.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.linear.dense_rows import DenseRows
+from surefit.models.linear.fold_moments import (
+    complementary,
+    moments_of_folds,
+    rows_of_fold,
+    taken,
+    without,
+)
 from surefit.models.linear.ridge_fit import LARGEST_GRAM, normal_equations
 from surefit.resample.row_rule import RowRule
 from surefit.solvers.ridge import Spectrum
-from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]
@@ -46,25 +51,13 @@ def in_memory_folds(
     for train, test in splits:
         if width > LARGEST_GRAM or len(train) < width:
             found = _fits_of_rows(taken(batch, train), alphas, fit_intercept)
-        elif _complementary(train, test, len(batch)):
+        elif complementary(train, test, len(batch)):
             whole = whole or Moments.of(batch)
-            found = fits_of_moments(_without(whole, batch, train, test), alphas, fit_intercept)
+            left = without(whole, Moments.of(taken(batch, test)), batch, train)
+            found = fits_of_moments(left, alphas, fit_intercept)
         else:
             found = fits_of_moments(Moments.of(taken(batch, train)), alphas, fit_intercept)
         yield _tested(found, taken(batch, test))
-
-
-def _complementary(train: Indices, test: Indices, rows: int) -> bool:
-    seen = np.bincount(np.concatenate([train, test]), minlength=rows)
-    return bool((seen == 1).all())
-
-
-def _without(whole: Moments, batch: Batch, train: Indices, test: Indices) -> Moments:
-    """The moments of the training rows; added up anew where too much would cancel."""
-    try:
-        return whole - Moments.of(taken(batch, test))
-    except RefusalError:
-        return Moments.of(taken(batch, train))
 
 
 def source_folds(
@@ -72,7 +65,7 @@ def source_folds(
 ) -> Iterator[Tested]:
     """Yield the predictions for each fold of a source, in two passes; rows go to the folds in turn."""
     rules = [RowRule(folds, fold, others=False) for fold in range(folds)]
-    parts = engine.accumulate(partial(_moments_of_folds, rules), source)
+    parts = engine.accumulate(partial(moments_of_folds, rules), source)
     whole = parts["0"]
     for fold in range(1, folds):
         whole = whole + parts[str(fold)]
@@ -89,25 +82,13 @@ def source_folds(
         )
 
 
-def _moments_of_folds(rules: list[RowRule], batch: Batch) -> Joint:
-    return Joint({str(rule.fold): Moments.of(taken(batch, _rows(rule, batch))) for rule in rules})
-
-
 def _predictions_of_folds(
     rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
 ) -> list[Tested]:
-    return [_tested(found, taken(batch, _rows(rule, batch))) for rule, found in zip(rules, fits, strict=True)]
-
-
-def _rows(rule: RowRule, batch: Batch) -> Indices:
-    return np.flatnonzero(rule.keeps(batch.start, len(batch)))
-
-
-def taken(batch: Batch, rows: Indices) -> Batch:
-    """Some rows of a batch."""
-    X: Any = batch.X
-    weight = None if batch.weight is None else batch.weight[rows]
-    return replace(batch, X=X[rows], y=np.asarray(batch.y)[rows], weight=weight)
+    return [
+        _tested(found, taken(batch, rows_of_fold(rule, batch)))
+        for rule, found in zip(rules, fits, strict=True)
+    ]
 
 
 def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:

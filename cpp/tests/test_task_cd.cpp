@@ -1,0 +1,44 @@
+// Block coordinate descent against the conditions of its minimum, and against one target's closed form.
+#include "check.h"
+#include "task_cd.h"
+
+using namespace surefit;
+
+namespace {
+
+void ends_at_the_minimum(Index m, Index outputs, double l1, double l2) {
+  test::Random random(static_cast<unsigned long long>(100 * m + outputs));
+  std::vector<double> A(static_cast<std::size_t>(2 * m * m)), G(static_cast<std::size_t>(m * m), 0.0);
+  for (double& a : A) a = random.uniform();
+  for (Index i = 0; i < m; ++i)
+    for (Index j = 0; j < m; ++j)
+      for (Index r = 0; r < 2 * m; ++r)
+        G[static_cast<std::size_t>(i * m + j)] +=
+            A[static_cast<std::size_t>(r * m + i)] * A[static_cast<std::size_t>(r * m + j)];
+  std::vector<double> C(static_cast<std::size_t>(m * outputs)), W(C.size(), 0.0), gradient(C.size());
+  for (double& c : C) c = 3 * random.uniform();
+  const std::vector<double> first(static_cast<std::size_t>(m), l1), second(static_cast<std::size_t>(m), l2);
+  const TaskQuadratic q{m, outputs, G.data(), m, C.data(), first.data(), second.data()};
+  const Index epochs = task_cd(Run{}, q, W.data(), gradient.data(), 1e-14, 100000);
+  CHECK(epochs > 0 && epochs < 100000);
+  for (Index j = 0; j < m; ++j) {
+    const double* w = W.data() + j * outputs;
+    const double* g = gradient.data() + j * outputs;
+    const double length = task_detail::norm(w, outputs);
+    if (length == 0) {
+      CHECK(task_detail::norm(g, outputs) <= l1 * (1 + 1e-9));
+      continue;
+    }
+    for (Index k = 0; k < outputs; ++k) CHECK(std::fabs(g[k] + (l1 / length + l2) * w[k]) < 1e-9);
+  }
+}
+
+}  // namespace
+
+TEST(ends_at_the_minimum) {
+  ends_at_the_minimum(1, 1, 0.5, 0.0);
+  ends_at_the_minimum(6, 3, 0.7, 0.0);
+  ends_at_the_minimum(6, 1, 0.3, 0.4);
+  ends_at_the_minimum(20, 4, 1.5, 0.1);
+  ends_at_the_minimum(5, 2, 100.0, 0.0);
+}

@@ -1,0 +1,309 @@
+"""Sparse regression of several targets that share their columns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, RefusalError
+from surefit.core.parameters import Count, Fraction, RandomState, Strength, Tolerance
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.losses.squared import Squared
+from surefit.models.base import Learned
+from surefit.models.linear.elastic_net import Selection, SparseParameters, SparseRegression
+from surefit.models.linear.elastic_net_cv import (
+    Alphas,
+    ElasticNetCVParameters,
+    Folds,
+    Share,
+    SparseCVParameters,
+    SparseRegressionCV,
+    with_ratio,
+)
+from surefit.models.linear.passes import in_memory
+from surefit.models.linear.ridge_fit import LARGEST_GRAM
+from surefit.models.linear.sparse_cv import Choice, Chosen
+from surefit.models.linear.sparse_fit import scale_of
+from surefit.penalties.group_l1 import GroupL1
+from surefit.penalties.table import CoordinateTable
+from surefit.solvers.gap import proved
+from surefit.solvers.objective import Objective
+from surefit.solvers.task_columns import TaskColumns, TaskProblem, TaskSums
+from surefit.stats.moments import Moments
+
+
+class TaskRegression(SparseRegression, abstract=True):
+    """What the multi-task models share: a row of coefficients, one a target, is zero as a whole."""
+
+    accepts = Accepts(target="number", several_targets=True, by_columns=True)
+    positive = False
+    _single: ClassVar[str] = "ElasticNet"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output = False
+        return tags
+
+    def _penalty(self) -> Any:
+        return GroupL1(self.alpha, l1_ratio=self.l1_ratio)
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        schema = source.schema
+        if schema.target_is_flat:
+            raise DataError(f"For mono-task outputs, use {self._single}: y has one dimension, not two.")
+        problem = self._problem_of(source, engine)
+        penalty, scale = self._penalty(), scale_of(problem)
+        start = self._start(schema)
+        levels = np.ones(problem.columns) * penalty.strength
+        free = np.full(problem.columns, np.inf)
+        table = CoordinateTable(levels * penalty.l1_ratio, levels * (1 - penalty.l1_ratio), -free, free)
+        found = problem.solve(table, start, tolerance=self.tol * scale, max_iter=self.max_iter, trace=trace)
+        proof = proved(found.primal, found.gap, scale, self.tol)
+        coef = np.ascontiguousarray(found.coef.T)
+        intercept: Any = found.intercept if self.fit_intercept else 0.0
+        fitted = SparseParameters(coef, intercept, found.gap, found.epochs)
+        return Learned(self._told(fitted), proof)
+
+    def _told(self, fitted: SparseParameters) -> SparseParameters:
+        return fitted
+
+    def _problem_of(self, source: Source, engine: Engine) -> TaskProblem:
+        batch = in_memory(source)
+        if batch is not None:
+            return self.of_rows(batch)
+        if source.schema.width > LARGEST_GRAM:
+            raise RefusalError(
+                f"a table of {source.schema.width} columns that is not in memory would need their square, "
+                f"which is kept up to {LARGEST_GRAM}: leave columns out, or load the table as one array."
+            )
+        return self.of_moments(engine.accumulate(Moments.of, source))
+
+    def of_rows(self, batch: Batch) -> TaskProblem:
+        """Return the problem of rows in memory."""
+        return TaskColumns(batch.X, batch.y, batch.weight, fit_intercept=self.fit_intercept)
+
+    def of_moments(self, moments: Moments) -> TaskProblem:
+        """Return the problem of moments."""
+        return TaskSums(moments, fit_intercept=self.fit_intercept)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        outputs = len(self.coef_)
+        objective = Objective(
+            source, engine, Squared(), self._penalty(), fit_intercept=self.fit_intercept, outputs=outputs
+        )
+        packed = self.coef_.T
+        if self.fit_intercept:
+            packed = np.vstack([packed, np.broadcast_to(self.intercept_, (1, outputs))])
+        return objective.certificate(packed, self.tol)
+
+
+class MultiTaskElasticNet(TaskRegression):
+    r"""Minimise :math:`\frac{1}{2W} \sum_i s_i \|y_i - Vx_i - b\|^2 + \alpha \left( \rho \|V\|_{21} +
+    \tfrac{1 - \rho}{2} \|V\|_F^2 \right)`, where :math:`\|V\|_{21}` adds up the lengths of V's columns.
+
+    A column of X is in use for all targets or for none. The parameters are those of
+    :class:`~surefit.ElasticNet`; selection, copy_X, random_state: without effect.
+
+    >>> import numpy as np
+    >>> from surefit import MultiTaskElasticNet
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> model = MultiTaskElasticNet(alpha=0.1).fit(X, np.column_stack([X[:, 0], 2 * X[:, 0]]))
+    >>> model.coef_.round(3)
+    array([[0.9, 0. ],
+           [1.8, 0. ]])
+    """
+
+    def __init__(
+        self,
+        alpha: Strength = 1.0,
+        *,
+        l1_ratio: Fraction = 0.5,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: Count = 1000,
+        tol: Tolerance = 1e-4,
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        selection: Selection = "cyclic",
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
+
+
+class MultiTaskLasso(TaskRegression):
+    r"""Minimise :math:`\frac{1}{2W} \sum_i s_i \|y_i - Vx_i - b\|^2 + \alpha \|V\|_{21}`.
+
+    :class:`~surefit.MultiTaskElasticNet` without its squared penalty.
+
+    >>> import numpy as np
+    >>> from surefit import MultiTaskLasso
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> model = MultiTaskLasso(alpha=0.1).fit(X, np.column_stack([X[:, 0], 2 * X[:, 0]]))
+    >>> model.coef_.round(3), model.certificate_.holds
+    (array([[0.933, 0.   ],
+           [1.866, 0.   ]]), True)
+    """
+
+    l1_ratio = 1.0
+    _single = "Lasso"
+
+    def __init__(
+        self,
+        alpha: Strength = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: Count = 1000,
+        tol: Tolerance = 1e-4,
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        selection: Selection = "cyclic",
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection
+
+
+class TaskRegressionCV(TaskRegression, SparseRegressionCV, abstract=True):
+    """What choosing the strength adds."""
+
+    learns: ClassVar[type] = SparseCVParameters
+    warm_start = False
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if not source.schema.target_is_flat:
+            self._found = self._choose(source, engine)
+        try:
+            return super()._learn(source, engine, trace)
+        finally:
+            self.__dict__.pop("_found", None)
+
+    def _penalty(self) -> Any:
+        alpha, ratio = self._strength_chosen()
+        return GroupL1(alpha, l1_ratio=ratio)
+
+    def _told(self, fitted: SparseParameters) -> SparseParameters:
+        return self._with_choice(fitted)
+
+
+class MultiTaskLassoCV(TaskRegressionCV):
+    """The multi-task lasso with the strength that predicts best for rows left out.
+
+    The parameters are those of :class:`~surefit.LassoCV` and :class:`~surefit.MultiTaskLasso`.
+
+    >>> import numpy as np
+    >>> from surefit import MultiTaskLassoCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> model = MultiTaskLassoCV(cv=3).fit(X, np.column_stack([3 * X[:, 0], X[:, 0] + 0.1 * X[:, 1] ** 2]))
+    >>> model.coef_.round(1)[:, 0], model.mse_path_.shape
+    (array([3., 1.]), (100, 3))
+    """
+
+    l1_ratio = 1.0
+    _single = "LassoCV"
+
+    def __init__(
+        self,
+        *,
+        eps: Share = 1e-3,
+        alphas: Alphas = 100,
+        fit_intercept: bool = True,
+        max_iter: Count = 1000,
+        tol: Tolerance = 1e-4,
+        copy_X: bool = True,
+        cv: Folds = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        selection: Selection = "cyclic",
+        choice: Choice = "best",
+        folds: Literal["order", "content"] = "order",
+    ) -> None:
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
+        self.folds = folds
+
+
+class MultiTaskElasticNetCV(TaskRegressionCV):
+    """The multi-task elastic net with the strength, and the ratio if several are given, chosen.
+
+    The parameters are those of :class:`~surefit.ElasticNetCV` and :class:`~surefit.MultiTaskElasticNet`.
+
+    >>> import numpy as np
+    >>> from surefit import MultiTaskElasticNetCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> model = MultiTaskElasticNetCV(cv=3).fit(X, np.column_stack([3 * X[:, 0], X[:, 0] + X[:, 1] ** 2]))
+    >>> model.l1_ratio_, model.coef_.shape
+    (0.5, (2, 5))
+    """
+
+    learns: ClassVar[type] = ElasticNetCVParameters
+    _single = "ElasticNetCV"
+    l1_ratio_: float
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Fraction | np.ndarray | list | tuple = 0.5,
+        eps: Share = 1e-3,
+        alphas: Alphas = 100,
+        fit_intercept: bool = True,
+        max_iter: Count = 1000,
+        tol: Tolerance = 1e-4,
+        cv: Folds = None,
+        copy_X: bool = True,
+        verbose: bool | int = 0,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        selection: Selection = "cyclic",
+        choice: Choice = "best",
+        folds: Literal["order", "content"] = "order",
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.selection = selection
+        self.choice = choice
+        self.folds = folds
+
+    def _ratio_chosen(self) -> float:
+        return self.l1_ratio_
+
+    def _with_ratio(self, parameters: SparseCVParameters, chosen: Chosen) -> SparseCVParameters:
+        return with_ratio(parameters, chosen)

@@ -1,0 +1,141 @@
+"""Lasso and elastic net for a whole row of strengths, each begun at the answer to the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.core.parameters import Fraction
+from surefit.models.linear.sparse_fit import Problem, scale_of
+from surefit.penalties.elastic_net import ElasticNet
+from surefit.penalties.table import CoordinateTable
+from surefit.solvers.squared_columns import SquaredColumns
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """For each strength: coefficients (strengths, p), intercept, duality gap and rounds.
+
+    With several targets that share their columns, coefficients are (strengths, p, k).
+    """
+
+    coefs: Matrix
+    intercepts: Matrix
+    gaps: Vector
+    rounds: NDArray[np.intp]
+
+
+def path_of(
+    problem: Problem, alphas: Vector, l1_ratio: float, positive: bool, tolerance: float, max_iter: int
+) -> Path:
+    """Solve for strengths from large to small."""
+    steps = _tables(alphas, l1_ratio, positive, problem.columns)
+    found = list(problem.path(steps, tolerance=tolerance * scale_of(problem), max_iter=max_iter))
+    return Path(
+        np.array([one.coef for one in found]),
+        np.array([one.intercept for one in found]),
+        np.array([one.gap for one in found]),
+        np.array([one.epochs for one in found]),
+    )
+
+
+def _tables(alphas: Vector, l1_ratio: float, positive: bool, columns: int) -> Iterator[CoordinateTable]:
+    for alpha in alphas:
+        yield ElasticNet(float(alpha), l1_ratio=l1_ratio, positive=positive).table(columns)
+
+
+def largest_strength(slopes: Matrix, l1_ratio: float, positive: bool = False) -> float:
+    """Return the least strength at which all coefficients are zero, given X'Sy / W, (p,) or (p, k)."""
+    pull = np.linalg.norm(slopes, axis=1) if slopes.ndim == 2 else slopes if positive else np.abs(slopes)
+    return float(np.max(pull, initial=0.0)) / l1_ratio
+
+
+def strengths(who: str, alphas: Any, largest: float, eps: float) -> Vector:
+    """Return strengths from large to small: those given, or so many from ``largest`` to its share ``eps``."""
+    if np.ndim(alphas) == 0:
+        resolution = np.finfo(float).resolution
+        if largest <= resolution:
+            return np.full(int(alphas), resolution)
+        return np.geomspace(largest, largest * eps, num=int(alphas))
+    given = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+    if not len(given) or not (np.isfinite(given) & (given >= 0)).all():
+        raise ParameterError(f"{who}: alphas={alphas!r} must be finite numbers of at least 0, one or more.")
+    return given
+
+
+def enet_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: Fraction = 0.5,
+    eps: Fraction = 1e-3,
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: Any = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    sample_weight: Any = None,
+    fit_intercept: bool = False,
+) -> Any:
+    r"""Return strengths, coefficients (p, strengths) and duality gaps of elastic nets, from strong to weak.
+
+    Each minimises :math:`\frac{1}{2W} \sum_i s_i (y_i - w'x_i)^2 + \alpha (\rho \|w\|_1 + \frac{1 - \rho}{2}
+    \|w\|^2)`; with several targets the coefficients are (targets, p, strengths), and those of one column are
+    zero together. alphas: how many strengths, or which. eps: the weakest over the strongest. fit_intercept:
+    centre X and y first, which scikit-learn leaves to the caller. return_n_iter: also return the rounds that
+    each took. precompute, Xy, copy_X, coef_init, verbose, check_input: without effect.
+
+    >>> X = np.array([[1.0, 2.0, 3.1], [2.3, 5.4, 4.3]]).T
+    >>> alphas, coefs, gaps = enet_path(X, [1.0, 2.0, 3.1], l1_ratio=0.8, alphas=[5.0, 1.0, 0.5])
+    >>> coefs.round(3)
+    array([[0.   , 0.   , 0.329],
+           [0.232, 0.434, 0.299]])
+    """
+    from sklearn.utils import check_array, check_consistent_length
+
+    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32])
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_consistent_length(X, y)
+    weight = None if sample_weight is None else check_array(sample_weight, ensure_2d=False, dtype=np.float64)
+    problem: Any
+    if y.ndim == 2:
+        from surefit.solvers.task_columns import TaskColumns
+
+        problem = TaskColumns(X, y, weight, fit_intercept=fit_intercept)
+    else:
+        problem = SquaredColumns(X, y, weight, fit_intercept=fit_intercept)
+    if l1_ratio == 0 and np.ndim(alphas) == 0:
+        raise ParameterError(
+            "enet_path: with l1_ratio=0 no strength makes all coefficients zero: give alphas as numbers."
+        )
+    largest = largest_strength(problem.slopes_at_zero, l1_ratio, positive) if np.ndim(alphas) == 0 else 0.0
+    row = strengths("enet_path", alphas, largest, eps)
+    found = path_of(problem, row, l1_ratio, positive, tol, max_iter)
+    # (strengths, p) becomes (p, strengths), and (strengths, p, k) becomes (k, p, strengths).
+    answer = (row, found.coefs.T, found.gaps)
+    return (*answer, found.rounds.tolist()) if return_n_iter else answer
+
+
+def lasso_path(X: Any, y: Any, *, eps: Fraction = 1e-3, alphas: Any = 100, **options: Any) -> Any:
+    """Return the path of the lasso: :func:`enet_path` without a squared penalty, and with its options.
+
+    >>> X = np.array([[1.0, 2.0, 3.1], [2.3, 5.4, 4.3]]).T
+    >>> lasso_path(X, [1.0, 2.0, 3.1], alphas=[5.0, 1.0, 0.5])[1].round(3)
+    array([[0.   , 0.   , 0.471],
+           [0.216, 0.443, 0.238]])
+    """
+    return enet_path(X, y, l1_ratio=1.0, eps=eps, alphas=alphas, **options)
