@@ -81,7 +81,7 @@ class Residual {
 template <class Columns>
 Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem, double* w, double* r,
                   double tolerance, Index most) {
-  constexpr Index between = 10;  // sweeps from one look at the gap to the next
+  Index between = 5;  // sweeps from one look at the gap to the next
   const Index m = problem.which.count;
   Poll poll(run);
   Buffer u(m), length(m), try_w(m), try_r(x.rows);
@@ -155,6 +155,7 @@ Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem
       poll();
     }
     done.gap = look();
+    between = 10;
   }
   residual.settle();
   return done;

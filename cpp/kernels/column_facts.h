@@ -78,6 +78,38 @@ Products products(const T* x, double centre, const double* weight, const double*
   return {added(a + b) + rest.scatter, added(c + d) + rest.cross};
 }
 
+template <class T, class I>
+void sparse_facts(const CscColumns<T, I>& x, Index j, const FactsInput& in, const double* scaled,
+                  const FactsOut& out) {
+  constexpr Index lanes = 4;  // sums kept apart, so that they run side by side
+  double sum[lanes] = {}, square[lanes] = {}, cross[lanes] = {}, weight[lanes] = {};
+  const Index first = x.first(j), end = x.end(j);
+  auto take = [&](Index k, Index l) {
+    const double value = static_cast<double>(x.data[k]);
+    const double s = in.weight == nullptr ? 1.0 : in.weight[x.indices[k]];
+    sum[l] += s * value;
+    square[l] += s * value * value;
+    weight[l] += s;
+    cross[l] += value * scaled[x.indices[k]];
+  };
+  Index k = first;
+  for (; k + lanes <= end; k += lanes)
+    for (Index l = 0; l < lanes; ++l) take(k + l, l);
+  for (; k < end; ++k) take(k, 0);
+  auto of = [](const double* a) { return (a[0] + a[2]) + (a[1] + a[3]); };
+  const double mean = in.centred && in.total > 0 ? of(sum) / in.total : 0.0;
+  out.mean[j] = mean;
+  out.cross[j] = of(cross);
+  out.scatter[j] = of(square) - in.total * mean * mean;
+  if (mean == 0 || 2 * of(weight) <= in.total) return;  // half the sum of squares is left at the least
+  double scatter = std::max(0.0, in.total - of(weight)) * mean * mean;
+  for (k = first; k < end; ++k) {
+    const double d = static_cast<double>(x.data[k]) - mean;
+    scatter += (in.weight == nullptr ? 1.0 : in.weight[x.indices[k]]) * d * d;
+  }
+  out.scatter[j] = scatter;
+}
+
 }  // namespace facts_detail
 
 // scaled is the target with each entry times its row's weight.
@@ -118,25 +150,7 @@ bool column_facts(const Run& run, const CscColumns<T, I>& x, Index stored, const
       sound[static_cast<std::size_t>(chunk)] = 0;
       return;
     }
-    for (Index j = begin; j < end; ++j) {
-      double sum = 0, weight = 0;
-      for (Index k = x.first(j); k < x.end(j); ++k) {
-        const double s = in.weight == nullptr ? 1.0 : in.weight[x.indices[k]];
-        sum += s * static_cast<double>(x.data[k]);
-        weight += s;
-      }
-      const double mean = in.centred && in.total > 0 ? sum / in.total : 0.0;
-      double scatter = 0, cross = 0;
-      for (Index k = x.first(j); k < x.end(j); ++k) {
-        const double s = in.weight == nullptr ? 1.0 : in.weight[x.indices[k]];
-        const double value = static_cast<double>(x.data[k]), d = value - mean;
-        scatter += s * d * d;
-        cross += value * scaled[x.indices[k]];
-      }
-      out.mean[j] = mean;
-      out.scatter[j] = scatter + std::max(0.0, in.total - weight) * mean * mean;
-      out.cross[j] = cross;
-    }
+    for (Index j = begin; j < end; ++j) facts_detail::sparse_facts(x, j, in, scaled, out);
   });
   return std::find(sound.begin(), sound.end(), 0) == sound.end();
 }

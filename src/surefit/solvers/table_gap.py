@@ -44,8 +44,9 @@ class TableGap:
         self._table = table
         self._rms = rms
         self._energy = energy
+        self._columns = l1, l2, lower, upper
         bends = (l2 > 0) | (np.isfinite(lower) & (lower != 0)) | (np.isfinite(upper) & (upper != 0))
-        self._bending = np.flatnonzero(bends)
+        self._bends = bool(bends.any())
         self._above = np.where((l2 > 0) | np.isfinite(upper), np.inf, l1)
         self._below = np.where((l2 > 0) | np.isfinite(lower), np.inf, l1)
         self._two_sided = bool((self._above == self._below).all())
@@ -54,21 +55,19 @@ class TableGap:
     def at(self, w: Vector, u: Vector, rr: float, yr: float) -> GapAt:
         """Return the gap at w, given its slopes, <r, r>/W and <y, r>/W."""
         most = self._most(w, u)
-        if len(self._bending) == 0:
-            support = np.flatnonzero(w)
-            # Beyond one, slopes that only rounding keeps from vanishing would grow.
-            tau = min(max(yr / rr, 0.0), most) if rr > 0 and len(self._strict) == 0 else min(1.0, most)
-            return GapAt(tau, 0.5 * (1 - tau) ** 2 * rr + self._excess(support, w[support], tau * u[support]))
-        counted = np.union1d(np.flatnonzero(w), self._bending)
-        # One is best near the optimum; far from it, what makes no slope exceed its l1.
-        tried = [min(1.0, most), min(1.0, most, self._within(u))]
-        found = [0.5 * (1 - t) ** 2 * rr + self._excess(counted, w[counted], t * u[counted]) for t in tried]
-        best = int(np.argmin(found))
-        return GapAt(tried[best], found[best])
-
-    def _within(self, u: Vector) -> float:
         over = np.abs(u) > self._table.l1
-        return float(np.min(self._table.l1[over] / np.abs(u[over]), initial=1.0))
+        counted = np.flatnonzero((w != 0) | over)  # the others rest at zero, and cost nothing
+        if self._bends:  # one is best near the optimum; far from it, what makes no slope exceed its l1
+            within = float(np.min(self._table.l1[over] / np.abs(u[over]), initial=1.0))
+            tried = {min(1.0, most), min(within, most)}
+        elif rr > 0 and len(self._strict) == 0:
+            tried = {min(max(yr / rr, 0.0), most)}
+        else:  # beyond one, slopes that only rounding keeps from vanishing would grow
+            tried = {min(1.0, most)}
+        part = CoordinateTable(*(column[counted] for column in self._columns))
+        found = [(_gap(part, w[counted], tau * u[counted], (1 - tau) ** 2 * rr), tau) for tau in tried]
+        gap, tau = min(found)
+        return GapAt(tau, gap)
 
     def _most(self, w: Vector, u: Vector) -> float:
         limit = self._above if self._two_sided else np.where(u > 0, self._above, self._below)
@@ -82,16 +81,15 @@ class TableGap:
         largest = float(np.nanmax(share, initial=0.0))
         return 1 / largest if largest > 0 else np.inf
 
-    def _excess(self, some: NDArray[np.intp], w: Vector, v: Vector) -> float:
-        table = self._table
-        l1, l2, lower, upper = table.l1[some], table.l2[some], table.lower[some], table.upper[some]
-        slope = v - np.clip(v, -l1, l1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = np.clip(np.where(slope == 0, 0.0, slope / l2), lower, upper)
-        best = np.where(np.isinf(best), 0.0, best)
-        mine = l1 * np.abs(w) + 0.5 * l2 * w**2 - w * v
-        least = l1 * np.abs(best) + 0.5 * l2 * best**2 - best * v
-        return float(np.maximum(mine - least, 0.0).sum())
+
+def _gap(table: CoordinateTable, w: Vector, v: Vector, rest: float) -> float:
+    slope = v - np.clip(v, -table.l1, table.l1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.clip(np.where(slope == 0, 0.0, slope / table.l2), table.lower, table.upper)
+    best = np.where(np.isinf(best), 0.0, best)
+    mine = table.l1 * np.abs(w) + 0.5 * table.l2 * w**2 - w * v
+    least = table.l1 * np.abs(best) + 0.5 * table.l2 * best**2 - best * v
+    return 0.5 * rest + float(np.maximum(mine - least, 0.0).sum())
 
 
 @dataclass(frozen=True, slots=True)

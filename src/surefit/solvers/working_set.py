@@ -49,12 +49,16 @@ def next_columns(
 ) -> Indices:
     """Return the candidates to let in: those pulled hardest over their constraint, in multiples of rms.
 
-    As many as there are non-zero coefficients already, so that the set doubles; few violations end it sooner.
+    Up to twice as many as there are non-zero coefficients already; few violations end the growth.
     """
     open_ = np.flatnonzero(candidates)
     excess = pull(table, slopes)[open_] - table.l1[open_]
     violating = int(np.count_nonzero(excess > 0))
-    room = min(len(open_), max(_FEWEST, support), max(violating + violating // 4, 8))
+    room = min(
+        len(open_),
+        max(_FEWEST, min(2 * support, violating // 2), support),
+        max(violating + violating // 4, 8),
+    )
     if room == 0:
         return np.empty(0, dtype=np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
