@@ -3,5 +3,6 @@
 Nothing here reads data: a solver is handed sums, or an objective that reads for it. ``least_squares``
 finishes Gram matrices and triangular factors; ``ridge`` does so with a penalty, for all its
 strengths at once; ``nonnegative`` under sign constraints. ``singular_values`` and ``norms`` say what a matrix
-does to vectors, and to errors of the data.
+does to vectors, and to errors of the data. ``linear_program`` and ``quadratic_program`` are front ends of
+``program``; ``conditions`` measures what holds at a point of any function.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient, numerical_hessian
+from surefit.solvers.conditions.differences import Function, Vector, bends_with_errors, numerical_gradient
 from surefit.solvers.conditions.probe import ROUNDINGS, Probe, Sampler, pairs
 
 
@@ -104,11 +104,12 @@ def probe_curvature(
     found, least = Probe("convexity by curvature", trials), np.inf
     for _ in range(trials):
         point = sampler(rng)
-        values, vectors = np.linalg.eigh(numerical_hessian(f, point, gradient))
+        bends, errors = bends_with_errors(f, point, gradient)
+        values, vectors = np.linalg.eigh(bends)
         least = min(least, float(values[0]))
         size = float(np.abs(values).max())
-        # Second differences know a curvature to some six digits.
-        if size > 0 and -values[0] / size > max(1e-5, found.worst):
+        # Second differences know a curvature to some six digits, and to no more than they say themselves.
+        if -values[0] > 10 * float(np.linalg.norm(errors)) and -values[0] > max(1e-5, found.worst) * size:
             example = {"point": point, "direction": vectors[:, 0], "curvature": float(values[0])}
             found = Probe(found.of, trials, float(-values[0]) / size, example)
     return Probe(found.of, trials, found.worst, found.counterexample, least)

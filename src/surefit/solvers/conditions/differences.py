@@ -25,7 +25,7 @@ Method = Literal["central", "complex"]
 
 FIRST, SHRINK, STEPS = 0.1, 3.0, 24  # from a tenth of x down to 1e-12 of it, each step a third of the last
 ORDERS = 6  # of extrapolation; higher ones only add up roundings
-PATIENCE = 6  # steps without a better value, once there is one of nine digits
+PATIENCE = 3  # steps without a better value, once there is one of nine digits
 
 
 def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central") -> Vector:
@@ -64,22 +64,27 @@ def numerical_hessian(f: Function, x: ArrayLike, gradient: Function | None = Non
     array([[4., 6.],
            [6., 0.]])
     """
-    point = _point(x)
+    return bends_with_errors(f, _point(x), gradient)[0]
+
+
+def bends_with_errors(f: Function, point: Vector, gradient: Function | None) -> tuple[Vector, Vector]:
+    """Return the Hessian and, entry by entry, how far neighbouring extrapolations are from it."""
     n = len(point)
     if gradient is not None:
-        slopes = slopes_with_errors(gradient, point)[0]
+        slopes, errors = slopes_with_errors(gradient, point)
         if slopes.shape != (n, n):
             raise DataError(
                 f"the gradient returns {slopes.shape[0]} numbers for {n} coordinates; give one each."
             )
-        return 0.5 * (slopes + slopes.T)
-    hessian = np.empty((n, n))
+        return 0.5 * (slopes + slopes.T), np.maximum(errors, errors.T)
+    hessian, off = np.empty((n, n)), np.empty((n, n))
     centre = _values(f, point)
     for i in range(n):
         for j in range(i + 1):
-            bend = partial(_bend, f, point, centre, i, j)
-            hessian[i, j] = hessian[j, i] = _extrapolated(bend, point)[0][0]
-    return hessian
+            bend, error = _extrapolated(partial(_bend, f, point, centre, i, j), point)
+            hessian[i, j] = hessian[j, i] = bend[0]
+            off[i, j] = off[j, i] = error[0]
+    return hessian, off
 
 
 def slopes_with_errors(f: Function, point: Vector) -> tuple[Vector, Vector]:

@@ -69,9 +69,9 @@ def dual_value(
 
     floor = BOTTOMLESS * max(1.0, abs(value(point)))
     with np.errstate(all="ignore"):
-        found = minimize(value, point, jac=slope, method="BFGS", options={"gtol": 1e-10, "maxiter": 2000})
+        found = minimize(value, point, jac=slope, method="BFGS", options={"gtol": 1e-10, "maxiter": 300})
         # A line search that ran out of digits may end early: once more, from where it stands.
-        found = minimize(value, found.x, jac=slope, method="BFGS", options={"gtol": 1e-12, "maxiter": 2000})
+        found = minimize(value, found.x, jac=slope, method="BFGS", options={"gtol": 1e-12, "maxiter": 300})
         left = float(np.abs(slope(found.x)).max()) if np.isfinite(found.x).all() else np.inf
         steep = 1e-4 * max(1.0, float(np.abs(slope(point)).max()))
         down = -slope(found.x) if np.isfinite(left) else np.zeros_like(point)
