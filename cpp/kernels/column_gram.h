@@ -24,7 +24,7 @@ struct ColumnGram {
 
 namespace column_gram_detail {
 
-inline constexpr Index strip = 512;  // rows in a panel
+inline constexpr Index strip = 256;  // rows in a panel
 inline constexpr Index tile = 192;   // columns of a tile of G
 inline constexpr Index few = 24;  // new columns up to which gathering the old ones costs more than it saves
 

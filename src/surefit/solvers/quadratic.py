@@ -107,31 +107,39 @@ def _lengths(end: float, first: float) -> tuple[float, ...]:
 
 
 def _directions(A: Matrix, l2: Vector, slope: Vector) -> Iterator[tuple[Vector, float]]:
-    """Return solutions of A d = -slope with the length to go; first, any dependence downhill, without end."""
+    """Return solutions of A d = -slope with the length to go; first, any dependence downhill, without end.
+
+    A, which is symmetric, is written over.
+    """
     A.flat[:: len(A) + 1] += l2
     scale = 1 / np.sqrt(np.diagonal(A))
     A *= scale
     A *= scale[:, None]
-    factor, failed = linalg.lapack.dpotrf(A, lower=1, clean=0)
+    # The factor takes the upper half; the lower half still holds A, apart from its diagonal of ones.
+    factor, failed = linalg.lapack.dpotrf(A.T, lower=0, clean=0, overwrite_a=1)
     pivots = np.diagonal(factor) ** 2
+    pull = -slope * scale
     if not failed and pivots.min() > _DEPENDENT:
-        yield linalg.cho_solve((factor, True), -slope * scale, check_finite=False) * scale, 1.0
+        yield linalg.cho_solve((factor, False), pull, check_finite=False) * scale, 1.0
         return
+    A = np.tril(factor, -1)
+    A += A.T
+    np.fill_diagonal(A, 1.0)
     bad = failed - 1 if failed else int(np.argmin(pivots))
     if bad > 0:
-        part = (np.asfortranarray(factor[:bad, :bad]), True)
+        part = (np.asfortranarray(factor[:bad, :bad]), False)
         along = np.zeros(len(A))
         along[:bad] = -linalg.cho_solve(part, A[:bad, bad], check_finite=False)
         along[bad] = 1.0
         along[np.abs(along) < _SLIGHT] = 0.0
-        downhill = float(along @ (slope * scale))
-        if abs(downhill) > _SLIGHT * float(np.abs(along) @ np.abs(slope * scale)):
-            yield -np.sign(downhill) * along * scale, np.inf
+        downhill = float(along @ pull)
+        if abs(downhill) > _SLIGHT * float(np.abs(along) @ np.abs(pull)):
+            yield np.sign(downhill) * along * scale, np.inf
     factor, order, rank, _ = linalg.lapack.dpstrf(A, lower=1, tol=_DEPENDENT)
     chosen = order[:rank] - 1
     part = (np.asfortranarray(factor[:rank, :rank]), True)
     direction = np.zeros(len(A))
-    direction[chosen] = linalg.cho_solve(part, -(slope * scale)[chosen], check_finite=False)
+    direction[chosen] = linalg.cho_solve(part, pull[chosen], check_finite=False)
     yield direction * scale, 1.0
 
 

@@ -147,7 +147,7 @@ class SquaredColumns:
                 point = self._look(point.coef, unbound, alive)
                 passes += 1
             found = measure.at(point.coef, point.slopes, point.rr, point.yr)
-            primal = 0.5 * point.rr + table.value(point.coef)
+            primal = 0.5 * point.rr + _value(table, point.coef)
             trace.record(objective=primal, gap=found.gap, passes=passes, epochs=float(epochs))
             moving = found.gap < 0.9 * best or primal < least - 0.01 * tolerance
             stalled = 0 if moving else stalled + 1
@@ -216,19 +216,23 @@ class SquaredColumns:
         inside[support] = True
         inside[free] = True
         if before is not None:  # a slope moves by no more than the strength does, nearly always
-            strong = pull(table, point.slopes) >= 2 * table.l1 - before.l1
-            inside |= strong & alive
+            excess = pull(table, point.slopes) - (2 * table.l1 - before.l1)
+            entering = np.flatnonzero((excess >= 0) & alive & ~inside)
+            entering = entering[np.argsort(-excess[entering], kind="stable")]
         else:
-            inside[next_columns(table, point.slopes, self._rms, alive & ~inside, len(support))] = True
+            entering = next_columns(table, point.slopes, self._rms, alive & ~inside, len(support))
+        left = self._cache.room - np.count_nonzero(inside)
+        if self._cache.room <= _WORTH * self._stored and left > len(support) // 8:
+            entering = entering[:left]  # the Gram matrix holds no more, and is worth it
+        inside[entering] = True
         return np.flatnonzero(inside)
 
     def _descend(
         self, table: CoordinateTable, point: _Point, chosen: Indices, tolerance: float
     ) -> tuple[Vector, int]:
         """Solve for the chosen columns; the residual serves where their Gram matrix would cost more."""
-        stored = self._entries / max(1, self.X.shape[1])
         coef, epochs = point.coef, 0
-        if not self._cache.fits(chosen) or len(chosen) > _WORTH * stored:
+        if not self._cache.fits(chosen) or len(chosen) > _WORTH * self._stored:
             done, coef = self._by_residual(table, point, chosen, tolerance)
             if done.gap <= tolerance or not self._cache.fits(chosen):
                 return coef, done.epochs
@@ -302,8 +306,9 @@ class SquaredColumns:
         return GramCache(self.X, self._facts.mean if self.fit_intercept else None, self.weight, self.total)
 
     @cached_property
-    def _entries(self) -> int:
-        return int(self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz)
+    def _stored(self) -> float:
+        """Entries of a column, on average."""
+        return len(self.target) if isinstance(self.X, np.ndarray) else self.X.nnz / max(1, self.X.shape[1])
 
     @property
     def _can_choose(self) -> bool:
@@ -342,6 +347,11 @@ def by_columns(X: Any) -> Any:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     return X if X.flags.c_contiguous or X.flags.f_contiguous else np.asfortranarray(X)
+
+
+def _value(table: CoordinateTable, coef: Vector) -> float:
+    support = np.flatnonzero(coef)
+    return _part(table, support).value(coef[support])
 
 
 def _part(table: CoordinateTable, some: Indices) -> CoordinateTable:

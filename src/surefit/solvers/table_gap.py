@@ -55,9 +55,10 @@ class TableGap:
     def at(self, w: Vector, u: Vector, rr: float, yr: float) -> GapAt:
         """Return the gap at w, given its slopes, <r, r>/W and <y, r>/W."""
         most = self._most(w, u)
-        over = np.abs(u) > self._table.l1
-        counted = np.flatnonzero((w != 0) | over)  # the others rest at zero, and cost nothing
+        counted = np.flatnonzero(w)  # the others rest at zero, and cost nothing
         if self._bends:  # one is best near the optimum; far from it, what makes no slope exceed its l1
+            over = np.abs(u) > self._table.l1
+            counted = np.flatnonzero((w != 0) | over)
             within = float(np.min(self._table.l1[over] / np.abs(u[over]), initial=1.0))
             tried = {min(1.0, most), min(within, most)}
         elif rr > 0 and len(self._strict) == 0:

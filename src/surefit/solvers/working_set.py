@@ -49,7 +49,8 @@ def next_columns(
 ) -> Indices:
     """Return the candidates to let in: those pulled hardest over their constraint, in multiples of rms.
 
-    Up to twice as many as there are non-zero coefficients already; few violations end the growth.
+    The hardest pulled come first. There are up to twice as many as there are non-zero coefficients already;
+    few violations end the growth.
     """
     open_ = np.flatnonzero(candidates)
     excess = pull(table, slopes)[open_] - table.l1[open_]
@@ -64,5 +65,6 @@ def next_columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         score = excess / rms[open_]
     if room < len(open_):
-        return np.sort(open_[np.argpartition(-score, room - 1)[:room]])
-    return open_
+        first = np.argpartition(-score, room - 1)[:room]
+        open_, score = open_[first], score[first]
+    return open_[np.argsort(-score, kind="stable")]
