@@ -71,7 +71,7 @@ class Estimator(
         return self.accepts
 
     def _iteration_limit(self) -> int | None:
-        """How many outer iterations ``_learn`` may record; 0 for a closed form, None where the data decide."""
+        """How many outer iterations ``_learn`` may record; 0 for a closed form, None if not known."""
         return 0
 
     @with_callbacks

@@ -7,8 +7,8 @@ coefficient reaches zero, and its column is dropped. Without drops it is least a
 The slope of a column on the way down is :math:`c_j(l) = e_j + a_j l`, where :math:`e_j = c_j - \alpha a_j` is
 what is left of it at strength 0. It joins at :math:`l = |e_j| / (1 - \mathrm{sign}(e_j) a_j)`, which lies
 between 0 and the strength as long as no slope exceeds that. A column that depends on the active ones is
-passed over until one of them is dropped. Of events that coincide, the column of the lowest number goes first: the
-least-index rule of complementary problems, which cannot cycle.
+passed over until one of them is dropped. Of events that coincide, the column of the lowest number goes first:
+the least-index rule of complementary problems, which cannot cycle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Indices = NDArray[np.int64]
 Method = Literal["lasso", "lar"]
 
 _TOGETHER = 1e-12  # relative distance of strengths, below which events coincide
-_AFRESH = 50  # steps after which slopes and coefficients are cleared of what rounding added up
+_AFRESH = 10  # steps after which slopes and coefficients are cleared of what rounding added up
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class LassoPath:
     """Knots from strong to weak: strengths, and coefficients (p, knots), stored where columns are active.
 
     active: the columns with a coefficient at the end, in the order in which they joined. centre: the means of
-    the columns, zeros without an intercept. steps: how often the direction changed. complete: whether the path reached the strength, or the radius, that it was to go to.
+    the columns, zeros without an intercept. steps: how often the direction changed. complete: whether the
+    path reached the strength, or the radius, that it was to go to.
     """
 
     alphas: Vector

@@ -29,7 +29,8 @@ _ROUNDING = 32 * np.finfo(float).eps
 class Slopes(Protocol):
     """Slopes c = A'Sr/W at a point of the path, and their change a = A'SA_S d/W along a direction d.
 
-    near: the columns whose entries of c and a are current. centre: the means of the columns. noise: what rounding may do to each slope.
+    near: the columns whose entries of c and a are current. centre: the means of the columns.
+    noise: what rounding may do to each slope.
     """
 
     centre: Vector

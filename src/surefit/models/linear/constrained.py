@@ -18,7 +18,7 @@ from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
-from surefit.models.linear import lars_fit, orthogonality, sparse_fit
+from surefit.models.linear import lars_fit, orthogonality
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.dense_rows import DenseRows
 from surefit.models.linear.ridge import NoInference
@@ -54,7 +54,7 @@ class ConstrainedParameters:
 class ConstrainedRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, abstract=True):
     """What the constrained forms share: the proof by the duality gap of the ball."""
 
-    accepts = Accepts(target="number", by_columns=True)
+    accepts = Accepts(target="number")
     learns = ConstrainedParameters
 
     radius: float
@@ -74,7 +74,7 @@ class ConstrainedRegression(NoInference, LinearPrediction, RegressorMixin, Estim
     ) -> Certificate:
         ball, at = self._ball(), (coef[:, None], np.array([intercept]))
         if alpha > 0 or not ball.feasible(coef):
-            return sparse_fit.recomputed(source, engine, ball, *at, self.fit_intercept, lars_fit.TOLERANCE)
+            return lars_fit.by_gap(source, engine, ball, *at, self.fit_intercept, float(self.radius))
         return orthogonality.recomputed(source, engine, *at, fit_intercept=self.fit_intercept, parts={})
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
@@ -85,8 +85,8 @@ class ConstrainedLasso(ConstrainedRegression):
     r"""Minimise :math:`\frac{1}{2W} \sum_i s_i (y_i - w'x_i - b)^2` subject to :math:`\|w\|_1 \le` radius.
 
     The answer is read off the exact path of the lasso, along which :math:`\|w\|_1` is linear between knots.
-    ``alpha_`` is the strength at which :class:`~surefit.Lasso` has the same answer, and equals ``multiplier_``;
-    where the constraint does not bind both are 0, and the answer is that of least squares.
+    ``alpha_`` is the strength at which :class:`~surefit.Lasso` has the same answer, and equals
+    ``multiplier_``; where the constraint does not bind both are 0, and the answer is that of least squares.
 
     >>> import numpy as np
     >>> from surefit import ConstrainedLasso
@@ -117,9 +117,9 @@ class ConstrainedLasso(ConstrainedRegression):
 class ConstrainedRidge(ConstrainedRegression):
     r"""Minimise :math:`\frac{1}{2W} \sum_i s_i (y_i - w'x_i - b)^2` subject to :math:`\|w\|_2 \le` radius.
 
-    ``alpha_`` is the strength at which :class:`~surefit.Ridge` has the same answer; ``multiplier_`` is that of
-    the constraint, alpha_ radius / W. Where the constraint does not bind both are 0, and the answer is that of
-    least squares.
+    ``alpha_`` is the strength at which :class:`~surefit.Ridge` has the same answer; ``multiplier_`` is that
+    of the constraint, alpha_ radius / W. Where the constraint does not bind both are 0, and the answer is
+    that of least squares.
 
     >>> import numpy as np
     >>> from surefit import ConstrainedRidge

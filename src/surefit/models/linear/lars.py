@@ -46,8 +46,8 @@ class LarsParameters:
 class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, abstract=True):
     """What the fits share that follow a path down from where all coefficients are zero."""
 
-    accepts = Accepts(target="number", several_targets=True, by_columns=True)
-    learns = LarsParameters
+    accepts = Accepts(target="number", several_targets=True)
+    learns: type = LarsParameters
     method: Method = "lasso"
     positive: bool
 
@@ -155,8 +155,8 @@ class LassoLars(PathRegression):
     r"""Minimise :math:`\frac{1}{2W} \sum_i s_i (y_i - w'x_i - b)^2 + \alpha \|w\|_1`, by the whole path.
 
     Between knots the coefficients are linear in :math:`\alpha`, so that the answer is exact for every
-    strength from ``alphas_[0]``, at which the first column joins, to ``alpha``: see ``coef_at``. alpha: the strength.
-    max_iter: steps at the most. positive: whether w must not be negative. fit_path: whether to keep
+    strength from ``alphas_[0]``, at which the first column joins, to ``alpha``: see ``coef_at``. alpha: the
+    strength. max_iter: steps at the most. positive: whether w must not be negative. fit_path: whether to keep
     ``coef_path_``. eps, jitter, precompute, copy_X, verbose, random_state: without effect (ties are broken by
     the number of the column, sums are taken where that is cheaper, X is never changed).
 

@@ -49,7 +49,7 @@ class LassoLarsCVParameters:
 class ChosenPath(PathRegression, abstract=True):
     """A path whose strength the data choose."""
 
-    accepts = Accepts(target="number", by_columns=True)
+    accepts = Accepts(target="number")
     fit_path = True
     max_iter: int
     alpha_: float

@@ -7,27 +7,32 @@ gathered in one pass.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.native.moments import ColumnMoments
-from surefit.data.source import Source
+from surefit.data.batch import Batch
+from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.linear import orthogonality, sparse_fit
 from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.ridge_gap import spread_of_both
 from surefit.models.linear.sparse_fit import Problem
+from surefit.penalties.base import Penalty
 from surefit.penalties.l1 import L1
 from surefit.solvers.squared_sums import SquaredSums
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals
 
 TOLERANCE = 1e-10  # of a gap, relative to the loss of the best constant: a path is exact up to rounding
+_FAR = 1e3  # means over deviations, from which on the products of a pass cancel
 EQUAL_ANGLES = 1e-8  # of cosines, which are only the root as exact as a gap
 
 Matrix = NDArray[np.float64]
@@ -74,11 +79,54 @@ def proof(
 ) -> Certificate:
     """Prove coefficients (p, k) at a strength from the data: by the duality gap, or as least squares at 0."""
     if alpha > 0:
-        penalty = L1(alpha, positive=positive)
-        return sparse_fit.recomputed(source, engine, penalty, coef, intercept, fit_intercept, TOLERANCE)
+        return by_gap(source, engine, L1(alpha, positive=positive), coef, intercept, fit_intercept)
     return orthogonality.recomputed(
         source, engine, coef, intercept, fit_intercept=fit_intercept, positive=positive, parts={}
     )
+
+
+def by_gap(
+    source: Source,
+    engine: Engine,
+    penalty: Penalty,
+    coef: Matrix,
+    intercept: Vector,
+    fit_intercept: bool,
+    reach: float = 0.0,
+) -> Certificate:
+    """Prove coefficients (p, k) by the duality gap, as exactly as rounding allows.
+
+    reach: how long a coefficient may be in a constraint, which a slope's rounding is multiplied by.
+    """
+    spreads: Any = engine.accumulate(spread_of_both, source)
+    columns, target = spreads["columns"], spreads["target"]
+    rms, size = (np.sqrt(np.maximum(part.scatter / part.weight, 0.0)) for part in (columns, target))
+    if not fit_intercept:
+        rms, size = np.hypot(rms, columns.mean), np.hypot(size, target.mean)
+    sums = np.maximum(rms @ np.abs(coef), reach * rms.max(initial=0.0))
+    shares = np.divide(sums, size, out=np.zeros_like(size), where=size > 0)
+    # A slope is rounded by a share of column times target, and the gap sums its products with coefficients.
+    tolerance = max(TOLERANCE, 64 * np.finfo(float).eps * float(shares.max(initial=0.0)))
+    far = bool((np.abs(columns.mean) > _FAR * rms).any() or (np.abs(target.mean) > _FAR * size).any())
+    batch = in_memory(source)
+    if fit_intercept and far and not (batch is not None and sparse.issparse(batch.X)):
+        source = MappedSource(source, source.schema, _Shifted(columns.mean, target.mean))
+        intercept = intercept + columns.mean @ coef - target.mean
+    return sparse_fit.recomputed(source, engine, penalty, coef, intercept, fit_intercept, tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shifted:
+    """Dense rows moved towards zero, where products do not cancel."""
+
+    x: Vector
+    y: Vector
+
+    def __call__(self, batch: Batch) -> Batch:
+        X: Any = batch.X
+        Y: Any = batch.y
+        moved = np.asarray(Y, dtype=np.float64) - (self.y if Y.ndim == 2 else self.y[0])
+        return replace(batch, X=X - self.x, y=moved)
 
 
 def equal_angles(
@@ -100,17 +148,18 @@ def equal_angles(
     plain = 0.0 if fit_intercept else 1.0
     squares = columns.scatter + plain * columns.weight * columns.mean**2
     target_squares = target.scatter + plain * target.weight * target.mean**2
+    scale = np.maximum(target_squares, found.squares)
     worst = 0.0
     for k, (size, active) in ends.items():
         slopes = np.abs(found.cross[:, k]) / found.weight
         off = np.maximum(slopes - size, 0.0)
         some = np.asarray(active, dtype=np.intp)
         off[some] = np.abs(slopes[some] - size)
-        bound = np.sqrt(np.maximum(squares, 0.0) * target_squares[k]) / found.weight
+        bound = np.sqrt(np.maximum(squares, 0.0) * scale[k]) / found.weight
         cosine = np.divide(off, bound, out=np.zeros_like(off), where=bound > 0)
         worst = max(worst, float(cosine.max(initial=0.0)))
     if fit_intercept:
-        size = np.sqrt(found.weight * target_squares)
+        size = np.sqrt(found.weight * scale)
         rounding = 8 * np.finfo(float).eps * (np.abs(centre) @ np.abs(coef) + np.abs(intercept))
         left = np.maximum(np.abs(found.sums) - found.weight * rounding, 0.0)
         drift = np.divide(left, size, out=np.zeros_like(size), where=size > 0)

@@ -46,7 +46,8 @@ class LassoLarsIC(ChosenPath):
 
     where d, the number of coefficients that are not zero, estimates the degrees of freedom, and c is 2 for
     "aic" and log W for "bic". noise_variance: :math:`\sigma^2`; by default that of least squares on all
-    columns, which needs more rows than columns. The other parameters are those of :class:`~surefit.LassoLars`.
+    columns, which needs more rows than columns. The other parameters are those of
+    :class:`~surefit.LassoLars`.
 
     >>> import numpy as np
     >>> from surefit import LassoLarsIC
@@ -103,8 +104,8 @@ class LassoLarsIC(ChosenPath):
         free = weight - problem.columns - self.fit_intercept
         if free <= 0 or not isinstance(problem, SquaredSums):
             raise DataError(
-                f"LassoLarsIC needs more rows than its {problem.columns} columns to estimate the noise: "
-                "give noise_variance."
+                f"LassoLarsIC needs more rows than its {problem.columns} columns to estimate the noise, "
+                f"and has n_samples = {weight:g}: give noise_variance."
             )
         cross = problem.cross[:, None]
         solution = from_gram(problem.gram, cross) or from_singular_gram(problem.gram, cross)
