@@ -118,6 +118,13 @@ class LinearModel(Estimator):
         except SurefitError:
             return "regression"
 
+    def _positive_only(self) -> bool:
+        try:
+            low = loss_of("LinearModel", self.loss).domain.low
+        except SurefitError:
+            return False
+        return low is not None and low >= 0
+
     def _accepted(self) -> Accepts:
         return Accepts(target="class") if _classifies(self) else self.accepts
 
@@ -204,10 +211,13 @@ class LinearModel(Estimator):
 
     @available_if(_classifies)
     def decision_function(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
-        """Return the scores, one a row or one for each class, or write them ``to`` a file."""
+        """Return the scores, (n,) for two classes and (n, k) for more, or write them ``to`` a file."""
         labels = [str(label) for label in self.__dict__.get("classes_", ())]
-        several = "coef_" in self.__dict__ and self.coef_.ndim == 2
-        return self._answer(self._linear, X, to, labels if several else ["score"])
+        return self._answer(self._scores, X, to, labels if len(labels) > 2 else labels[1:])
+
+    def _scores(self, X: Any) -> Any:
+        z = self._linear(X)
+        return z[:, 1] - z[:, 0] if z.ndim == 2 and z.shape[1] == 2 else z
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
@@ -237,6 +247,7 @@ class LinearModel(Estimator):
         tags.target_tags.multi_output = task == "regression"
         if task == "regression":
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.positive_only = self._positive_only()
         else:
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags(multi_class=task != "binary")
