@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
     from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
+    from surefit.solvers.minimize import minimize as minimize
 
     __version__: str
 
@@ -133,6 +134,7 @@ _EXPORTS = {
     "lasso_path": "models.linear.sparse_path",
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
+    "minimize": "solvers.minimize",
     "read": "data.read",
     "save": "io.save",
     "verify": "io.verify",

@@ -62,6 +62,8 @@ class Trace:
         self._start = time.perf_counter()
         self.asked_to_stop = False
         self.limit: int | None = None
+        # The function that is minimised and where from, for a picture of the path in two dimensions.
+        self.landscape: tuple[Callable[[Any], float], NDArray[np.float64]] | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:

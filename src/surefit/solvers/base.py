@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
+from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import RefusalError
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
@@ -54,16 +55,23 @@ class Solution:
         """Whether the certificate holds."""
         return self.certificate.holds
 
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What is wrong with the way that the solver went, if anything."""
+        return diagnose({"trace": self.trace, "certificate": self.certificate})
+
 
 class Solver(Registered, kind="solver", folder="surefit.solvers"):
     """A way to minimise an objective.
 
     needs: what it calls. accuracy: how close it gets in reasonable time, which the laws hold it to.
-    ``solve`` stops when the certificate holds for ``tolerance``.
+    functions: whether it also takes a user's own function, which has no rows. ``solve`` stops when the
+    certificate holds for ``tolerance``.
     """
 
     needs: ClassVar[Needs] = Needs()
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "first order"
+    functions: ClassVar[bool] = False
 
     def __init__(self, *, tolerance: float = 1e-6, max_iter: int = 1000) -> None:
         self.tolerance = tolerance
@@ -77,6 +85,8 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
         """Return a sentence that says why this solver cannot take the objective; None if it can."""
         loss, penalty = objective.loss, objective.penalty
         who = f"the {self.name} solver"
+        if not (objective.tabular or self.functions):
+            return f"{who} reads rows, and a function has none."
         for need in self.needs.loss:
             if not _has(loss, need):
                 return f"{who} needs a loss with {_in_words(need)}, and the {loss.name} loss has none."

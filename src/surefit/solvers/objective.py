@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,8 @@ class Objective:
     """Source, engine, loss, penalty and intercept bound together; the only thing that a solver sees.
 
     outputs: how many scores a row has; None for one without an axis of its own. passes: how often the
-    source was read.
+    source was read. tabular: whether there are rows; :class:`~surefit.solvers.function.FunctionObjective`
+    has none.
 
     >>> from surefit.losses import Squared
     >>> from surefit.penalties import L1
@@ -52,6 +53,8 @@ class Objective:
     >>> objective.value(np.array([1.0, 1.0]))
     0.5
     """
+
+    tabular: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -49,6 +49,7 @@ class ProximalGradient(Solver):
 
     name = "proximal_gradient"
     needs = Needs(loss=("smooth",), penalty=("prox",))
+    functions = True
 
     def __init__(self, *, tolerance: float = 1e-6, max_iter: int = 10_000) -> None:
         super().__init__(tolerance=tolerance, max_iter=max_iter)

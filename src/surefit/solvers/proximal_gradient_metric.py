@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.objective import Objective
-from surefit.stats.spread import Spread
 
 Array = NDArray[np.float64]
 
@@ -38,7 +37,7 @@ class Metric:
     @classmethod
     def of(cls, objective: Objective) -> Metric:
         """Read the means and spreads of the columns in one pass."""
-        found: Spread = objective.accumulate(Spread.of)
+        found = objective.spread
         centred = objective.fit_intercept
         squares = found.variance if centred else found.variance + found.mean**2
         varies = squares > 1e-24 * found.mean**2  # else by rounding alone, and is left to the penalty

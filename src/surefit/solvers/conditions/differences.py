@@ -24,6 +24,7 @@ Function = Callable[[Any], Any]  # of a vector
 Method = Literal["central", "complex"]
 
 FIRST, SHRINK, STEPS = 0.1, 3.0, 24  # from a tenth of x down to 1e-12 of it, each step a third of the last
+EPS = float(np.finfo(float).eps)
 ORDERS = 6  # of extrapolation; higher ones only add up roundings
 PATIENCE = 3  # steps without a better value, once there is one of nine digits
 
@@ -81,7 +82,7 @@ def bends_with_errors(f: Function, point: Vector, gradient: Function | None) -> 
     centre = _values(f, point)
     for i in range(n):
         for j in range(i + 1):
-            bend, error = _extrapolated(partial(_bend, f, point, centre, i, j), point)
+            bend, error = _extrapolated(partial(_bend, f, point, centre, i, j), point, centre, 2)
             hessian[i, j] = hessian[j, i] = bend[0]
             off[i, j] = off[j, i] = error[0]
     return hessian, off
@@ -89,12 +90,22 @@ def bends_with_errors(f: Function, point: Vector, gradient: Function | None) -> 
 
 def slopes_with_errors(f: Function, point: Vector) -> tuple[Vector, Vector]:
     """Return the Jacobian and, entry by entry, how far neighbouring extrapolations are from it."""
-    columns = [_extrapolated(partial(_slope, f, point, j), point[j : j + 1]) for j in range(len(point))]
+    centre = _values(f, point)
+    columns = [
+        _extrapolated(partial(_slope, f, point, j), point[j : j + 1], centre) for j in range(len(point))
+    ]
     return np.column_stack([value for value, _ in columns]), np.column_stack([error for _, error in columns])
 
 
-def _extrapolated(difference: Callable[[float], Vector], around: Vector) -> tuple[Vector, Vector]:
-    """Return the limit of a difference as its step goes to zero, with an error for each entry."""
+def _extrapolated(
+    difference: Callable[[float], Vector], around: Vector, centre: Vector, order_of_step: int = 1
+) -> tuple[Vector, Vector]:
+    """Return the limit of a difference as its step goes to zero, with an error for each entry.
+
+    ``centre`` holds the values between those that are subtracted: below their rounding all differences are 0,
+    and would agree.
+    """
+    rounding = EPS * np.abs(np.where(np.isfinite(centre), centre, 0.0))
     step = FIRST * max(float(np.abs(around).max()), 1.0)
     first = difference(step)
     for _ in range(40):  # a step out of the domain, or into overflow, is too large
@@ -118,7 +129,7 @@ def _extrapolated(difference: Callable[[float], Vector], around: Vector) -> tupl
                 break
             # Three neighbours: where a function swings many times within a step, two may agree by chance.
             neighbours = np.abs(np.array([new[-2], rows[order], rows[order + 1]]) - new[-1])
-            guess = neighbours.max(axis=0)
+            guess = neighbours.max(axis=0) + rounding / step**order_of_step
             better = guess < error
             best, error = np.where(better, new[-1], best), np.where(better, guess, error)
             since = 0 if better.any() else since

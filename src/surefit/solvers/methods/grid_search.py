@@ -1,0 +1,58 @@
+"""Grid search over the variables themselves: every combination of candidates, and the best one tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.solvers.base import Needs
+from surefit.solvers.methods.base import Method, Move
+from surefit.solvers.objective import Objective
+
+Array = NDArray[np.float64]
+
+MOST = 10_000_000
+
+
+class GridSearch(Method):
+    """Tries a^D points for a candidates of D variables; promises nothing beyond the points tried.
+
+    ``axes`` are the candidates of each variable. One iteration is a line of the grid, with all candidates of
+    the last variable.
+
+    >>> from surefit.solvers.function import FunctionObjective
+    >>> bowl = FunctionObjective(lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0])
+    >>> GridSearch(axes=[[-1, 0, 1, 2]] * 2).solve(bowl).x
+    array([ 1., -1.])
+    """
+
+    name = "grid_search"
+    needs: ClassVar[Needs] = Needs()
+    falls: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
+
+    def __init__(self, *, axes: Sequence[ArrayLike] = (), **options: Any) -> None:
+        super().__init__(**options)
+        self.axes = [np.asarray(axis, dtype=np.float64).ravel() for axis in axes]
+
+    def _refusal(self, objective: Objective) -> str | None:
+        if len(objective.shape) > 1:
+            return f"the {self.name} solver takes tables of one output."
+        return None
+
+    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+        if len(self.axes) != len(x) or not all(len(axis) for axis in self.axes):
+            raise ParameterError(f"axes must list candidates for each of the {len(x)} variables: give them.")
+        points = prod(len(axis) for axis in self.axes)
+        if points > MOST:
+            raise ParameterError(f"the grid has {points} points: try {MOST} at the most.")
+        for heads in product(*self.axes[:-1]):
+            line = [np.array([*heads, last]) for last in self.axes[-1]]
+            values = np.array([objective.value(point) for point in line])
+            yield line[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))], 0.0

@@ -1,0 +1,48 @@
+r"""SVRG: stochastic steps whose spread vanishes, from the full gradient at a point of reference.
+
+.. math:: x^+ = P\left( x - t \, (\nabla f_i(x) - \nabla f_i(r) + \nabla f(r)) \right)
+
+Where SAGA keeps a gradient of each term, this keeps one point r, renewed after each pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.solvers.methods.base import Move
+from surefit.solvers.methods.saga import Saga
+from surefit.solvers.methods.term_smoothness import greatest_smoothness
+from surefit.solvers.methods.terms import terms_of
+from surefit.solvers.objective import Objective
+
+Array = NDArray[np.float64]
+
+
+class Svrg(Saga):
+    """One iteration is a full gradient and as many draws as there are terms; a penalty by its prox.
+
+    >>> from surefit.solvers.function import FunctionObjective, Terms
+    >>> y = np.array([1.0, 2.0, 6.0])
+    >>> mean = FunctionObjective(
+    ...     lambda x: np.mean((x - y) ** 2) / 2, [0.0], terms=Terms(3, lambda x, i: x - y[i])
+    ... )
+    >>> Svrg(tolerance=1e-9).solve(mean).x.round(6)
+    array([3.])
+    """
+
+    name = "svrg"
+
+    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+        terms = terms_of(objective, self.name)
+        rng = np.random.default_rng(self.random_state)
+        step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
+        while True:
+            at_reference = terms.gradients(x, np.arange(terms.count))
+            full = at_reference.mean(axis=0)
+            for i in rng.integers(terms.count, size=terms.count):
+                new = terms.gradients(x, np.array([i]))[0]
+                x = objective.prox(x - step * (new - at_reference[i] + full), step)
+            yield x, step

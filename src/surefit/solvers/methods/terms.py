@@ -1,0 +1,92 @@
+"""An objective as a mean of terms: the rows of a table, or those that a function declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.losses.base import Loss
+from surefit.solvers.function import Terms
+from surefit.solvers.objective import Objective
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class RowTerms:
+    """The rows of a linear model: term i has the gradient n s_i / W f'(y_i, z_i) x_i."""
+
+    X: Any
+    y: Array
+    share: Array
+    loss: Loss
+    objective: Objective
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    def gradients(self, x: Array, rows: Rows) -> Array:
+        """Return the gradients of some rows, one each."""
+        coef, intercept = self.objective.split(x)
+        X = self.X[rows]
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        z = X @ coef + (0.0 if intercept is None else intercept)
+        slopes = self.loss.gradient(self.y[rows], z) * self.share[rows]
+        if intercept is not None:
+            X = np.column_stack([X, np.ones(len(X))])
+        return np.asarray(slopes[:, None] * X)
+
+    def mean_gradient(self, x: Array, rows: Rows) -> Array:
+        """Return their mean."""
+        mean: Array = self.gradients(x, rows).mean(axis=0)
+        return mean
+
+
+def terms_of(objective: Objective, who: str) -> Terms | RowTerms:
+    """Return the terms, or refuse where there are none."""
+    if not objective.tabular:
+        found: Terms | None = getattr(objective, "terms", None)
+        if found is None:
+            raise RefusalError(
+                f"the {who} solver draws terms of a mean, and this function declares none: "
+                "give terms=Terms(count, gradient)."
+            )
+        return found
+    batch = objective.need_rows(f"the {who} solver")
+    y: Any = batch.y
+    s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
+    return RowTerms(batch.X, y, s * len(s) / s.sum(), objective.loss, objective)
+
+
+def has_terms(objective: Objective) -> bool:
+    """Whether there are terms to draw."""
+    if objective.tabular:
+        return objective.rows is not None and objective.outputs is None
+    return getattr(objective, "terms", None) is not None
+
+
+class Draws:
+    """Batches of terms, drawn evenly with replacement; a batch of all is all of them in order."""
+
+    def __init__(self, terms: Terms | RowTerms, batch_size: int, random_state: int) -> None:
+        if not batch_size >= 1:
+            raise ParameterError(f"batch_size is {batch_size}: draw at least one term.")
+        self.terms, self.size = terms, min(batch_size, terms.count)
+        self.rng = np.random.default_rng(random_state)
+
+    def rows(self) -> Rows:
+        """Return the next batch."""
+        if self.size == self.terms.count:
+            return np.arange(self.size)
+        return self.rng.integers(self.terms.count, size=self.size)
+
+    def gradient(self, x: Array) -> Array:
+        """Return the mean gradient of the next batch."""
+        return self.terms.mean_gradient(x, self.rows())
