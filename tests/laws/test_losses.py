@@ -88,6 +88,21 @@ def test_the_gradient_is_the_derivative_of_the_value(case: Case) -> None:
         assert_close(found, wanted[trusted], 1e-12 * np.abs(found) + 1e-14 * scale[trusted])
 
 
+@each_case
+def test_value_and_gradient_together_are_those_taken_apart(case: Case) -> None:
+    loss, y, z = case.loss, case.y, case.z
+    value, gradient = loss.value_and_gradient(y, z)
+    slope = loss.gradient(y, z)
+    assert_close(gradient, slope, 8 * EPS * np.abs(slope))
+    # The other way may round z once more, which moves the value by the slope, and add up terms of size 1 and y.
+    with np.errstate(invalid="ignore"):
+        moved = (1.0 + np.abs(z)) * np.abs(slope)
+    wanted = loss.value(y, z)
+    sway = moved.sum(axis=1) if z.ndim == 2 else moved
+    terms = 1.0 + np.abs(case.y).reshape(len(z), -1).max(axis=1)
+    assert_close(value, wanted, 32 * EPS * (np.abs(wanted) + sway + terms))
+
+
 @pytest.mark.parametrize("case", EXACT)
 def test_the_curvature_is_the_derivative_of_the_gradient(case: Case) -> None:
     z = off_the_grid(case)

@@ -85,6 +85,10 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     def curvature(self, y: Any, z: Any) -> Array:
         """Return the curvature of the declared kind, in the shape of z, or (n, K, K) for coupled outputs."""
 
+    def value_and_gradient(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return both; a loss whose value and gradient share an exponential takes it once."""
+        return self.value(y, z), self.gradient(y, z)
+
     def least(self, y: Any) -> Array:
         """Return the infimum of f over z, one number a row; 0 where no conjugate tells."""
         y = reals(y)

@@ -33,6 +33,12 @@ class Gamma(Loss):
         """Return 1 - y exp(-z)."""
         return 1.0 - self.curvature(y, z)
 
+    def value_and_gradient(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return both from one exponential."""
+        y, z = aligned(y, z)
+        bend = self.curvature(y, z)
+        return by_row(z + bend), np.subtract(1.0, bend, out=bend)
+
     def curvature(self, y: Any, z: Any) -> Array:
         """Return y exp(-z)."""
         y, z = aligned(y, z)

@@ -40,6 +40,12 @@ class Logistic(Binary):
         y, z = aligned(y, z)
         return surplus(y, z, decay(z))
 
+    def value_and_gradient(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return both from one exponential."""
+        y, z = aligned(y, z)
+        e = decay(z)
+        return by_row(against(y, z) * np.abs(z) + np.log1p(e)), surplus(y, z, e)
+
     def curvature(self, y: Any, z: Any) -> Array:
         """Return p (1 - p)."""
         y, z = aligned(y, z)

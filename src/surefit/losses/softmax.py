@@ -17,6 +17,7 @@ from surefit.losses.roots import increasing_root
 from surefit.losses.stable import wright_omega, x_log_x
 
 ROUNDING = 16 * np.finfo(np.float64).eps  # what the sum of K shares may be off by, for each of them
+BLOCK = 4096  # rows whose exponentials stay in the cache
 
 
 class Softmax(Loss):
@@ -49,7 +50,30 @@ class Softmax(Loss):
     def gradient(self, y: Any, z: Any) -> Array:
         """Return p - e_y."""
         y, z = _paired(y, z)
-        p, rows, top, rest = _chances(z)
+        return self._slopes(y, *_chances(z))
+
+    def value_and_gradient(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return both from the same exponentials, a block of rows at a time."""
+        y, z = _paired(y, z)
+        value, slope = np.empty(len(z), z.dtype), np.empty_like(z)
+        for first in range(0, len(z), BLOCK):
+            some = slice(first, first + BLOCK)
+            value[some], slope[some] = self._both(y[some], z[some])
+        return value, slope
+
+    def _both(self, y: Any, z: Array) -> tuple[Array, Array]:
+        rows, top = np.arange(len(z)), z.argmax(axis=1)
+        below = z - z[rows, top][:, None]
+        p = np.exp(below)
+        p[rows, top] = 0.0
+        rest = _row_sums(p)
+        value = np.log1p(rest) - (below[rows, y] if y.ndim == 1 else _row_sums(y * below))
+        p[rows, top] = 1.0
+        p /= (1.0 + rest)[:, None]
+        return value, self._slopes(y, p, rows, top, rest / (1.0 + rest))
+
+    @staticmethod
+    def _slopes(y: Any, p: Array, rows: Any, top: Any, rest: Array) -> Array:
         if y.ndim == 1:
             p[rows, y] -= 1.0
             p[rows, top] = (top != y) - rest

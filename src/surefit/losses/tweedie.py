@@ -69,6 +69,19 @@ class Tweedie(Loss):
             pull, push = self._terms(y, z)
             return _settled(push - pull, np.copysign(np.inf, z))
 
+    def value_and_gradient(self, y: Any, z: Any) -> tuple[Array, Array]:
+        """Return both from the same two exponentials."""
+        y, z = aligned(y, z)
+        with np.errstate(over="ignore", invalid="ignore"):
+            falling, rising = np.exp((1.0 - self.power) * z), np.exp((2.0 - self.power) * z)
+            drop = y * _risen(1.0 - self.power, z, falling)
+            pull = np.multiply(y, falling, out=falling)
+            nothing = y == 0
+            if nothing.any():
+                drop[nothing] = pull[nothing] = 0.0
+            value = _settled(_risen(2.0 - self.power, z, rising) - drop, np.inf)
+            return by_row(value), _settled(np.subtract(rising, pull, out=rising), np.copysign(np.inf, z))
+
     def curvature(self, y: Any, z: Any) -> Array:
         """Return (2 - p) exp((2 - p) z) - (1 - p) y exp((1 - p) z)."""
         y, z = aligned(y, z)
@@ -118,11 +131,15 @@ class Tweedie(Loss):
         yield from (cls(p) for p in (1.0, 1.1, 1.5, 1.9, 2.0, 3.0, 2.5, 0.0, -1.0))
 
 
-def _risen(a: float, z: Array) -> Array:
-    """Return (exp(a z) - 1) / a, which is z at a = 0."""
-    return z if a == 0 else np.expm1(a * z) / a
+def _risen(a: float, z: Array, exponential: Array | None = None) -> Array:
+    """Return (exp(a z) - 1) / a, which is z at a = 0; from exp(a z), if given and a is not small."""
+    if a == 0:
+        return z
+    # Next to 1, an exponential is off by a rounding of 1, and the quotient by that over a.
+    return np.expm1(a * z) / a if exponential is None or abs(a) < 0.25 else (exponential - 1.0) / a
 
 
 def _settled(difference: Array, limit: Any) -> Array:
     """Replace the difference of two infinities by its limit, which the faster term decides."""
-    return np.where(np.isnan(difference), limit, difference)
+    unsettled = np.isnan(difference)
+    return np.where(unsettled, limit, difference) if unsettled.any() else difference

@@ -73,9 +73,10 @@ class Curvature(Statistic):
         X: Any = batch.X
         z = X @ w if intercept is None else X @ w + intercept
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
-        value = float((s * loss.value(batch.y, z)).sum())
+        each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
+        value = float((s * each).sum())
         gradient, hessian = np.zeros(0), np.zeros(0)
-        slope = _scaled(s, loss.gradient(batch.y, z)) if order > 0 else None
+        slope = None if slopes is None else _scaled(s, slopes)
         if order == 1:
             gradient = _bordered(X.T @ slope, slope, intercept)
         elif order == 2:
@@ -124,6 +125,13 @@ class Curvature(Statistic):
 class _Summed(SquaredTrial):
     def value(self, y: Any, z: Any) -> Any:
         return super().value(y, z).sum(axis=1)
+
+
+def _both(loss: Any, y: Any, z: Any) -> tuple[Any, Any]:
+    """Return values and gradients, in one go where the loss can."""
+    together = getattr(loss, "value_and_gradient", None)
+    found: tuple[Any, Any] = (loss.value(y, z), loss.gradient(y, z)) if together is None else together(y, z)
+    return found
 
 
 def _scaled(s: Array, rows: Any) -> Array:
