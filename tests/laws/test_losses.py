@@ -94,7 +94,7 @@ def test_value_and_gradient_together_are_those_taken_apart(case: Case) -> None:
     value, gradient = loss.value_and_gradient(y, z)
     slope = loss.gradient(y, z)
     assert_close(gradient, slope, 8 * EPS * np.abs(slope))
-    # The other way may round z once more, which moves the value by the slope, and add up terms of size 1 and y.
+    # The other way may round z once more, by which the slope moves the value, and add terms of size 1 and y.
     with np.errstate(invalid="ignore"):
         moved = (1.0 + np.abs(z)) * np.abs(slope)
     wanted = loss.value(y, z)
