@@ -136,7 +136,7 @@ def test_slater_of_curved_constraints() -> None:
     assert slater_of_problem(NEAREST, [0.0, 0.0]).holds
 
 
-@pytest.mark.covers("intro_to_ml:A.7", "cs443:3.11", by="optimize.first_order_residual")
+@pytest.mark.covers("intro_to_ml:A.7", by="optimize.first_order_residual")
 def test_an_active_constraint_holds_against_the_gradient() -> None:
     """At the nearest point to the origin the gradient is (2, 2): it need not vanish, on the set's border."""
     half_space = penalties.HalfSpace([-2.0, -2.0], -4.0)

@@ -17,6 +17,7 @@ from surefit.optimize import (
     probe_convex_set,
     probe_convexity,
     probe_curvature,
+    probe_smoothness,
     probe_tangents,
     segment_sampler,
 )
@@ -202,3 +203,25 @@ def test_subgradients_of_linear_models() -> None:
         slope = rest - theta * y[0] * X[0]
         assert not is_subgradient(lambda v: np.maximum(1 - y * (X @ v), 0).sum(), w, slope).refuted
     assert is_subgradient(lambda v: np.maximum(1 - y * (X @ v), 0).sum(), w, rest - 1.5 * y[0] * X[0]).refuted
+
+
+@pytest.mark.covers("intro_to_ml:A.23", by="optimize.probe_smoothness")
+def test_what_coordinate_descent_is_and_is_not_suited_for() -> None:
+    """It needs a convex sum of a smooth part and one function a coordinate."""
+    box = box_sampler([-7.0] * 3, [7.0] * 3)
+    assert probe_convexity(lambda x: abs(x @ x - 42), box).refuted
+    slope, start = X[:3] @ X[:3].T, np.ones(3)
+
+    def kinked(x: Any) -> Any:
+        return np.where(x @ Y[:3] > 0, 1.0, 0.0) * Y[:3]
+
+    def unsquared(x: Any) -> Any:
+        return slope.T @ (slope @ (x - start)) / np.linalg.norm(slope @ (x - start))
+
+    around = segment_sampler(start - 1e-3, start + 1e-3)
+    assert probe_smoothness(np.sum, segment_sampler(-0.01 * Y[:3], 0.01 * Y[:3]), 1e2, kinked).refuted
+    assert probe_smoothness(np.sum, around, 1e2, unsquared).refuted
+    squared = probe_smoothness(
+        np.sum, around, 2 * np.linalg.norm(slope, 2) ** 2, lambda x: 2 * slope.T @ slope @ (x - start)
+    )
+    assert not squared.refuted
