@@ -179,7 +179,7 @@ def test_verify_catches_a_changed_label_weight_or_number(cls):
     assert not surefit.verify(model, *weighted(cls, X, y, changed)).holds
     if y is not None:
         other = y.copy()
-        other[0] = next(v for v in y if v != y[0])
+        other[0] = next(v for v in y if np.any(v != y[0]))
         assert not surefit.verify(model, *weighted(cls, X, other, weight)).holds
     change_first_number(model)
     assert not surefit.verify(model, *data).holds
