@@ -17,6 +17,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.objective import Objective
 from surefit.solvers.primal_dual_envelope import Envelope, slope_range
 from surefit.solvers.quadratic_model import minimise_prox, minimise_table
+from surefit.stats.products import pulled, scores
 from surefit.stats.spread import Spread
 
 Array = NDArray[np.float64]
@@ -73,7 +74,7 @@ class Rounded:
         """Return the scores at a packed point, in one pass."""
         self._objective.passes += 1
         coef, intercept = self._objective.split(x)
-        z = np.asarray(self._X @ coef, dtype=np.float64)
+        z = scores(self._X, coef)
         return z if intercept is None else z + intercept
 
     def rounding(self, x: Array, z: Array) -> float:
@@ -133,7 +134,7 @@ class Rounded:
             sums = sandwich(self._X, bend)
             matrix, centre, total = sums.gram, np.zeros(self._X.shape[1]), sums.weight
         pull = float(slope.sum())
-        gradient = np.asarray(self._X.T @ slope, dtype=np.float64) - pull * centre
+        gradient = pulled(self._X, slope) - pull * centre
         matrix = matrix + np.diag(damping * self._size)
         return _Model(matrix, gradient, centre, pull, total + damping)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.native.gram import sandwich
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
+from surefit.stats.products import pulled, scores
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
 
 Array = NDArray[np.float64]
@@ -71,14 +72,15 @@ class Curvature(Statistic):
         if loss is None or w is None:
             raise ValueError("a Curvature needs loss= and w=.")
         X: Any = batch.X
-        z = X @ w if intercept is None else X @ w + intercept
+        z = scores(X, w) if intercept is None else scores(X, w) + intercept
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
         value = float((s * each).sum())
         gradient, hessian = np.zeros(0), np.zeros(0)
         slope = None if slopes is None else _scaled(s, slopes)
         if order == 1:
-            gradient = _bordered(X.T @ slope, slope, intercept)
+            assert slope is not None
+            gradient = _bordered(pulled(X, slope), slope, intercept)
         elif order == 2:
             assert slope is not None
             bend = _scaled(s, loss.curvature(batch.y, z))
@@ -161,7 +163,7 @@ def _blocks(X: Any, bend: Array, slope: Array, intercept: Any) -> tuple[Array, A
                 hessian[a, b] = hessian[b, a] = _block(X, bend[:, a, b], None, intercept)[0]
             elif a == b:
                 hessian[a, a] = _block(X, bend[:, a], None, intercept)[0]
-    return hessian, np.asarray(X.T @ slope)
+    return hessian, pulled(X, slope)
 
 
 def _flat(hessian: Array) -> Array:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
+from surefit.stats.products import pulled, scores
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 
 Array = NDArray[np.float64]
@@ -98,7 +99,7 @@ class Slopes(Statistic):
         return cls(
             float(s.sum()),
             float(s @ loss.value(rows.y, rows.z)),
-            _bordered(X.T @ weighted, weighted.sum(axis=0), intercept),
+            _bordered(pulled(X, weighted), weighted.sum(axis=0), intercept),
             np.array(bends).reshape(shape),
             np.array([np.minimum(weighted, 0.0).sum(), np.maximum(weighted, 0.0).sum()]),
             float(np.sum(weighted * slope)),
@@ -197,7 +198,7 @@ class Rows:
         if not s.all():
             kept = s > 0
             X, y, s = X[kept], None if y is None else y[kept], s[kept]
-        z = np.asarray(X @ w, dtype=np.float64)
+        z = scores(X, w)
         return cls(X, y, s, z if intercept is None else z + intercept, kept)
 
     def slopes(self, batch: Batch, loss: Any, given: Array | None, signs: tuple[float, float]) -> Array:
@@ -218,7 +219,7 @@ class Rows:
 
     def along(self, free: Array, intercept: bool) -> Array:
         """Return the rows along the free directions, and a column of ones for an intercept."""
-        Z = np.asarray(self.X @ free, dtype=np.float64) if free.shape[1] else np.zeros((len(self.s), 0))
+        Z = scores(self.X, free) if free.shape[1] else np.zeros((len(self.s), 0))
         return np.hstack([Z, np.ones((len(Z), 1))]) if intercept else Z
 
 
@@ -246,7 +247,7 @@ def _bordered(part: Any, last: Any, intercept: Any) -> Array:
 
 def _bend(X: Any, s: Array, bend: Array, Z: Array, intercept: Any) -> Array:
     rows = (s * bend)[:, None] * Z
-    return _bordered(X.T @ rows, rows.sum(axis=0), intercept)
+    return _bordered(pulled(X, rows), rows.sum(axis=0), intercept)
 
 
 def _squares(X: Any, s: Array) -> Array:

@@ -1,0 +1,52 @@
+"""Products of rows with coefficients and back, in float64 and without a copy of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BLOCK = 1 << 16  # cells that are converted at a time, few enough to stay in the cache
+
+
+def scores(X: Any, w: Array) -> Array:
+    """Return Xw for a dense or sparse X of any float type, w being (p,) or (p, K).
+
+    >>> scores(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0, 4.0]))
+    array([11.])
+    """
+    if not _narrow(X):
+        return np.asarray(X @ w, dtype=np.float64)
+    out = np.empty((len(X), *w.shape[1:]))
+    for some in _blocks(X):
+        np.matmul(X[some].astype(np.float64), w, out=out[some])
+    return out
+
+
+def pulled(X: Any, u: Array) -> Array:
+    """Return X'u, u being (n,) or (n, K).
+
+    >>> pulled(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0]))
+    array([3., 6.])
+    """
+    if not _narrow(X):
+        return np.asarray(X.T @ u, dtype=np.float64)
+    total = np.zeros((X.shape[1], *u.shape[1:]))
+    for some in _blocks(X):
+        total += X[some].astype(np.float64).T @ u[some]
+    return total
+
+
+def _narrow(X: Any) -> bool:
+    """Whether a product in float64 would make numpy convert all of X at once."""
+    return isinstance(X, np.ndarray) and X.dtype != np.float64
+
+
+def _blocks(X: Any) -> Iterator[slice]:
+    rows = max(1, BLOCK // max(1, X.shape[1]))
+    for first in range(0, len(X), rows):
+        yield slice(first, first + rows)
