@@ -2,7 +2,8 @@
 
 Nothing here reads data: a solver is handed sums, or an objective that reads for it. ``least_squares``
 finishes Gram matrices and triangular factors; ``ridge`` does so with a penalty, for all its
-strengths at once; ``nonnegative`` under sign constraints. ``singular_values`` and ``norms`` say what a matrix
+strengths at once; ``nonnegative`` under sign constraints; ``homotopy`` follows the lasso through all its
+strengths, and ``secular`` solves in a ball. ``singular_values`` and ``norms`` say what a matrix
 does to vectors, and to errors of the data. ``linear_program`` and ``quadratic_program`` are front ends of
 ``program``; ``conditions`` measures what holds at a point of any function.
 """

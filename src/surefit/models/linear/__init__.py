@@ -5,6 +5,7 @@ finished from one statistic by ``solvers/least_squares.py``; ``inference.py`` ad
 intervals where theory holds. Ridge: ``ridge_fit.py`` chooses between sums, few rows (``dense_rows.py``) and
 passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py``
 predict rows without themselves, and ``ridge_scores.py`` compares penalties by that; ``content_folds.py`` does
-it from sums alone, which lets rows come and go. ``leverage.py`` looks for rows and columns that deserve a
-second look.
+it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
+``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` reads bounds on the size off them.
+``leverage.py`` looks for rows and columns that deserve a second look.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
     """What the fits share that follow a path down from where all coefficients are zero."""
 
     accepts = Accepts(target="number", several_targets=True)
-    learns: type = LarsParameters
+    learns: ClassVar[type] = LarsParameters
     method: Method = "lasso"
     positive: bool
 
