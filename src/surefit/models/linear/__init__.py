@@ -6,6 +6,8 @@ intervals where theory holds. Ridge: ``ridge_fit.py`` chooses between sums, few 
 passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py``
 predict rows without themselves, and ``ridge_scores.py`` compares penalties by that; ``content_folds.py`` does
 it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
-``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` reads bounds on the size off them.
+``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
 ``leverage.py`` looks for rows and columns that deserve a second look.
+``linear_model.py`` is any loss with any penalty, by the solver that suits them; ``own_pieces.py`` makes losses
+and penalties of a user's own objects.
 """
