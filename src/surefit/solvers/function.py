@@ -126,42 +126,46 @@ class FunctionObjective(Objective):
             self.passes += 1
             with np.errstate(all="ignore"):  # a trial point may be too far out
                 value = self._value(w)
-                slope = self._slope(w) if order > 0 else np.zeros(0)
-                bend = self._bend(w) if order > 1 else np.zeros((0, 0))
+                slope = self._slope(w, value) if order > 0 else np.zeros(0)
+                bend = self._bend(w, value) if order > 1 else np.zeros((0, 0))
             self._seen = np.array(w), order, At(value, slope, bend)
         return self._seen[2]
 
     def _value(self, x: Array) -> float:
-        found = np.asarray(self._called("function", self.function, x), dtype=np.float64)
+        found = self._called("function", self.function, x)
         if found.size != 1:
             raise DataError(f"the function returns {found.size} numbers: let it return one.")
         return float(found.reshape(()))
 
-    def _slope(self, x: Array) -> Array:
+    def _slope(self, x: Array, value: float) -> Array:
         if self.gradient is None and self.terms is not None:
             return self.terms.mean_gradient(x, np.arange(self.terms.count))
+        if self.gradient is None and not np.isfinite(value):
+            return np.full(len(x), np.nan)  # there is nothing to take differences of
         if self.gradient is None:
             return numerical_gradient(lambda z: self._called("function", self.function, z), x)
-        found = np.asarray(self._called("gradient", self.gradient, x), dtype=np.float64)
+        found = self._called("gradient", self.gradient, x)
         if found.shape != x.shape:
             raise DataError(
                 f"the gradient has shape {found.shape} for {len(x)} variables: return one number for each."
             )
         return found
 
-    def _bend(self, x: Array) -> Array:
+    def _bend(self, x: Array, value: float) -> Array:
+        if self.hessian is None and not np.isfinite(value):
+            return np.full((len(x), len(x)), np.nan)
         if self.hessian is None:
             return numerical_hessian(self.function, x, self.gradient)
-        found = np.asarray(self._called("hessian", self.hessian, x), dtype=np.float64)
+        found = self._called("hessian", self.hessian, x)
         if found.shape != (len(x), len(x)):
             raise DataError(
                 f"the hessian has shape {found.shape} for {len(x)} variables: return a square matrix."
             )
         return found
 
-    def _called(self, what: str, function: Function, x: Array) -> Any:
+    def _called(self, what: str, function: Function, x: Array) -> Array:
         try:
-            return function(np.array(x))  # a copy, which the function may change
+            return np.asarray(function(np.array(x)), dtype=np.float64)  # of a copy, which it may change
         except Exception as error:
             raise DataError(
                 f"the {what} raised {type(error).__name__} ({error}) at {_shown(x)}: "

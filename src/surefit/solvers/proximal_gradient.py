@@ -9,6 +9,7 @@ halved until it does, and tried a little longer each time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,7 @@ class ProximalGradient(Solver):
                 gap=gap,
                 step=found.step,
                 passes=objective.passes,
+                learned=partial(np.array, found.x),
             )
             x, y = found.x, ahead(x, y, found)
             step = GROWTH * found.step if found.step >= step else found.step

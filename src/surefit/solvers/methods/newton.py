@@ -82,6 +82,9 @@ class DampedNewton(Method):
             except linalg.LinAlgError:
                 mu = max(GROWTH * mu, LEAST)
                 continue
+            if np.diagonal(factor[0]).min() ** 2 <= 16 * len(g) * EPS * size:  # singular up to rounding
+                mu = max(GROWTH * mu, LEAST)
+                continue
             return -np.asarray(linalg.cho_solve(factor, g, check_finite=False))
         return None
 
