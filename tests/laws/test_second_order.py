@@ -185,6 +185,7 @@ class TestChoice:
         wide = sparse.csr_array((4, 800))
         cases = {
             "closed_form": Objective.of_arrays(X, NUMBERS, Squared(), L2(0.1)),
+            "coordinate_descent": Objective.of_arrays(X, NUMBERS, Squared(), L1(0.1)),
             "newton": logistic(),
             "proximal_newton": logistic(penalty=L1(0.1)),
             "lbfgs": logistic(wide, [0, 1, 0, 1]),

@@ -6,4 +6,10 @@ strengths at once; ``nonnegative`` under sign constraints; ``homotopy`` follows 
 strengths, and ``secular`` solves in a ball. ``singular_values`` and ``norms`` say what a matrix
 does to vectors, and to errors of the data. ``linear_program`` and ``quadratic_program`` are front ends of
 ``program``; ``conditions`` measures what holds at a point of any function.
+
+Mean loss plus penalty is an ``objective``, and ``base`` the contract of those who minimise one: ``newton``
+and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_form``, ``coordinate_descent``,
+``fista``, ``proximal_gradient`` and ``primal_dual``. They stop when the ``gap`` proves the answer; ``choose``
+says which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that gives
+itself a ``name``, its ``needs`` and ``solve``.
 """

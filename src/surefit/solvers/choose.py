@@ -49,7 +49,7 @@ def choose(objective: Objective, **options: Any) -> Solver:
 def _preferred(objective: Objective) -> Iterator[str]:
     """Yield names, the cheapest first; those that refuse are passed over."""
     yield "closed_form"
-    yield "working_set"  # least squares with a penalty of single coefficients, in memory
+    yield "coordinate_descent"  # least squares with a penalty of single coefficients
     if objective.shape[0] * (objective.outputs or 1) <= SECOND_ORDER_LARGEST:
         yield "newton"
         yield "proximal_newton"

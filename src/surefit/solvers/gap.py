@@ -57,7 +57,8 @@ def certificate(objective: Objective, w: Array, tolerance: float, slopes: Array 
     ``slopes`` (one a row, the witness) stand in for those of a loss with kinks.
     """
     penalty = objective.penalty
-    if not (objective.loss.convex and penalty.convex and penalty.offers("conjugate")):
+    dual = hasattr(objective.loss, "conjugate") and penalty.offers("conjugate")
+    if not (objective.loss.convex and penalty.convex and dual):
         return stationarity(objective, w, tolerance)
     found = duality_gap(objective, w, slopes)
     # A constant may cost nothing, as with the perceptron's loss, or not be allowed.

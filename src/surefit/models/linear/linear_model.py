@@ -270,7 +270,7 @@ class _CheckedTarget:
 def _outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
     """Return how many scores the classes take; refuse numbers of classes that the loss has no place for."""
     if len(classes) < 2:
-        raise DataError(f"y holds one class, {classes[0]!r}, and a classifier needs at least two.")
+        raise DataError(f"y holds one class, {classes.tolist()[0]!r}, and a classifier needs at least two.")
     if loss.task == "binary" and len(classes) > 2:
         raise DataError(
             "Only binary classification is supported. "
