@@ -19,8 +19,9 @@ from surefit.plots.base import save as save
 from surefit.plots.base import to_html as to_html
 from surefit.plots.base import to_png as to_png
 from surefit.plots.base import to_svg as to_svg
+from surefit.plots.landscape import plot_landscape as plot_landscape
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path
 from surefit.plots.trace import plot_trace as plot_trace
 
-__all__ = ["plot_choice", "plot_path", "plot_trace", "save", "to_html", "to_png", "to_svg"]
+__all__ = ["plot_choice", "plot_landscape", "plot_path", "plot_trace", "save", "to_html", "to_png", "to_svg"]

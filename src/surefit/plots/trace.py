@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.trace import Event, Trace
 from surefit.plots.base import rows_of, styled, thinned
+from surefit.plots.landscape import landscape_panel
 from surefit.plots.theme import BLUE, FADED, VERMILION, WIDTH
 from surefit.plots.words import duration, number, ticks
 
@@ -18,7 +19,8 @@ MOST_DOTS = 60  # with more iterations than this, dots run into each other
 
 def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
     """Draw objective and gap over the iterations; the gap, and an objective that falls a hundredfold, on a
-    logarithmic axis. ``tolerance`` adds the line that the gap has to get below.
+    logarithmic axis. ``tolerance`` adds the line that the gap has to get below. Of a function of two
+    variables whose points were kept, the way over its contours stands below.
 
     >>> from surefit import Trace
     >>> trace = Trace()
@@ -30,10 +32,12 @@ def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
     """
     import altair as alt
 
-    objective, gap = trace.column("objective"), trace.column("gap")
+    objective, gap, residual = (trace.column(name) for name in ("objective", "gap", "residual"))
     panels = []
     if (gap > 0).any():
         panels.append(_panel("Gap to the optimum, at most", gap, VERMILION, "log", tolerance))
+    elif (residual > 0).any():
+        panels.append(_panel("Gradient, relative", residual, VERMILION, "log", tolerance))
     if np.isfinite(objective).any():
         low, high = np.nanmin(objective), np.nanmax(objective)
         scale = "log" if low > 0 and high / low > 100 else "linear"
@@ -41,9 +45,20 @@ def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
     last = trace.last
     if not panels or last is None:
         raise DataError("the trace has neither objective nor gap to draw: this fit took no iterations.")
+    path = _path(trace)
+    if path is not None and trace.landscape is not None:
+        panels.append(landscape_panel(trace.landscape[0], path))
     count = f"{len(trace):,} iteration{'s' if len(trace) != 1 else ''}"
-    title = alt.TitleParams(f"Convergence over {count}", subtitle=_at_the_end(last, tolerance))
+    title = alt.TitleParams(f"Convergence over {count}", subtitle=_at_the_end(trace, last, tolerance))
     return styled(alt.vconcat(*panels, spacing=18).properties(title=title))
+
+
+def _path(trace: Trace) -> NDArray[np.float64] | None:
+    """Return the points of a function of two variables, the start first; None where they are not kept."""
+    kept = [np.asarray(event.learned) for event in trace if isinstance(event.learned, np.ndarray)]
+    if trace.landscape is None or len(trace.landscape[1]) != 2 or not kept:
+        return None
+    return np.array([trace.landscape[1], *kept])
 
 
 def _panel(
@@ -112,7 +127,7 @@ def _tolerance_line(tolerance: float) -> list[Any]:
     return [rule, words.encode(y=at, x=alt.value(0), text="words:N")]
 
 
-def _at_the_end(last: Event, tolerance: float | None) -> str:
+def _at_the_end(trace: Trace, last: Event, tolerance: float | None) -> str:
     said = []
     if last.objective is not None:
         said.append(f"objective {number(last.objective, 7)}")
@@ -120,5 +135,7 @@ def _at_the_end(last: Event, tolerance: float | None) -> str:
         place = "" if tolerance is None else " (within" if last.gap <= tolerance else " (not within"
         said.append(f"gap {number(last.gap, 2)}{place and f'{place} the tolerance)'}")
     if last.passes is not None:
-        said.append(f"{last.passes:,} pass{'es' if last.passes != 1 else ''} over the data")
+        one = "pass over the data" if trace.landscape is None else "evaluation"
+        many = "passes over the data" if trace.landscape is None else "evaluations"
+        said.append(f"{last.passes:,} {one if last.passes == 1 else many}")
     return "At the end: " + " · ".join([*said, duration(last.seconds)])

@@ -1,0 +1,72 @@
+"""The picture of a path over contours: contours lie on their level, and the path is all there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import surefit
+from surefit.core.errors import DataError
+from surefit.plots import plot_landscape, to_svg
+from surefit.plots.base import MOST_ROWS
+from surefit.plots.contours import MOST, contour_segments
+
+GRID = np.linspace(-2, 2, 41)
+
+
+def test_contours_of_a_bowl_are_circles() -> None:
+    values = GRID[None, :] ** 2 + GRID[:, None] ** 2
+    found = contour_segments(GRID, GRID, values, np.array([0.25, 1.0]))
+    for x, y in (("x", "y"), ("x2", "y2")):
+        np.testing.assert_allclose(np.hypot(found[x], found[y]), 0.5 * (found["rank"] + 1), atol=0.01)
+    round_the_circle = np.hypot(found["x2"] - found["x"], found["y2"] - found["y"])
+    assert round_the_circle[found["rank"] == 1].sum() == pytest.approx(2 * np.pi, rel=0.01)
+
+
+def test_cells_outside_the_domain_have_no_contour() -> None:
+    with np.errstate(all="ignore"):
+        values = np.log(GRID[None, :]) + 0 * GRID[:, None]
+    found = contour_segments(GRID, GRID, values, np.array([-0.5]))
+    assert len(found["x"])
+    np.testing.assert_allclose(found["x"], np.exp(-0.5), atol=0.02)
+
+
+def test_many_contours_stay_below_the_limit_of_rows() -> None:
+    values = np.sin(20 * GRID[None, :]) * np.sin(20 * GRID[:, None])
+    found = contour_segments(GRID, GRID, values, np.linspace(-0.9, 0.9, 13))
+    assert 1000 < len(found["x"]) <= MOST < MOST_ROWS
+
+
+def spots(chart: Any) -> list[dict[str, Any]]:
+    """The points at the start and the end, in order."""
+    tables = chart.to_dict().get("datasets", {})
+    rows = [row for table in tables.values() for row in table]
+    layers = chart.to_dict().get("vconcat", [chart.to_dict()])[-1]["layer"]
+    for layer in layers:
+        rows += layer.get("data", {}).get("values", [])
+    return [row for row in rows if row.get("words") in ("start", "end")]
+
+
+@pytest.mark.parametrize("solver", ["bfgs", "fista", "newton"])
+def test_the_path_of_a_method_is_drawn_from_start_to_end(solver: str) -> None:
+    found = surefit.minimize(lambda x: (x[0] - 1) ** 2 + 10 * (x[1] + 1) ** 2, [3.0, 2.0], solver=solver)
+    chart = found.trace.plot(1e-8)
+    marks = {row["words"]: (row["x"], row["y"]) for row in spots(chart)}
+    assert marks["start"] == (3.0, 2.0)
+    assert marks["end"] == pytest.approx((1.0, -1.0), abs=1e-3)
+    assert "evaluation" in chart.to_dict()["title"]["subtitle"]
+    assert "start" in to_svg(chart)
+
+
+def test_one_variable_or_three_have_no_landscape() -> None:
+    for start in ([2.0], [1.0, 2.0, 3.0]):
+        found = surefit.minimize(lambda x: x @ x + np.sum(x**4), start, keep_points=True)
+        assert len(found.trace.plot().to_dict()["vconcat"]) == 2
+    with pytest.raises(DataError, match="points of two variables"):
+        plot_landscape(lambda x: x @ x, [[1.0, 2.0, 3.0]])
+
+
+def test_a_path_that_does_not_move_has_a_picture_too() -> None:
+    assert "start" in to_svg(plot_landscape(lambda x: x @ x, [[1e6, 1e6], [1e6, 1e6]]))
