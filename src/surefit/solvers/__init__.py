@@ -12,4 +12,8 @@ and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_fo
 ``fista``, ``proximal_gradient`` and ``primal_dual``. They stop when the ``gap`` proves the answer; ``choose``
 says which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that gives
 itself a ``name``, its ``needs`` and ``solve``.
+
+A function of one's own is an objective too (``function``, with what it can prove in ``function_proof``;
+``constrained`` where constraints are functions). ``methods`` holds the algorithms of the courses for it, and
+``minimize`` is their door; ``line_search``, ``backtracking`` and ``exact_line_search`` say how far to go.
 """
