@@ -7,6 +7,10 @@ strengths, and ``secular`` solves in a ball. ``singular_values`` and ``norms`` s
 does to vectors, and to errors of the data. ``linear_program`` and ``quadratic_program`` are front ends of
 ``program``; ``conditions`` measures what holds at a point of any function.
 
+Squares with a penalty a coefficient have an engine of their own: ``squared_columns`` over a matrix in memory,
+by working sets (``working_set``), and ``squared_sums`` over moments. Both end in ``quadratic``, coordinate
+descent with exact steps, and are proved by ``table_gap``.
+
 Mean loss plus penalty is an ``objective``, and ``base`` the contract of those who minimise one: ``newton``
 and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_form``, ``coordinate_descent``,
 ``fista``, ``proximal_gradient`` and ``primal_dual``. They stop when the ``gap`` proves the answer; ``choose``
