@@ -120,7 +120,9 @@ def celer_(given: dict[str, Any]) -> np.ndarray:
 
     alphas, ratio, tol = given["alphas"], given["l1_ratio"], 0.5 * GAP
     if len(alphas) > 1:
-        return np.asarray(celer.celer_path(given["X"], given["y"], "lasso", alphas=alphas, tol=0.1 * tol)[1].T)
+        return np.asarray(
+            celer.celer_path(given["X"], given["y"], "lasso", alphas=alphas, tol=0.1 * tol)[1].T
+        )
     if ratio == 1:
         model = celer.Lasso(alpha=alphas[0], tol=tol)
     else:
