@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import surefit
 from surefit import Trace
@@ -104,6 +105,33 @@ def test_methods_take_tables_too(name: str) -> None:
     found = METHODS[name](tolerance=tolerance, max_iter=3000, **extra).solve(objective)
     assert found.holds, found.certificate.statement
     assert found.value - objective.value(exact) <= tolerance * objective.scale
+
+
+def forms() -> dict[str, tuple[Any, np.ndarray]]:
+    """Tables that go wrong easily: other types and orders, more columns than rows, one row, ties, constants."""
+    frozen = ROWS.copy()
+    frozen.flags.writeable = False
+    return {
+        "float32": (ROWS.astype(np.float32), TARGET),
+        "sparse": (sparse.csr_array(ROWS * (np.abs(ROWS) > 0.5)), TARGET),
+        "fortran": (np.asfortranarray(ROWS), TARGET),
+        "read-only": (frozen, TARGET),
+        "wide": (RNG.normal(size=(5, 9)), RNG.normal(size=5)),
+        "one row": (ROWS[:1], TARGET[:1]),
+        "constant and twice": (np.column_stack([ROWS, np.ones(30), ROWS[:, 0]]), TARGET),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("penalty_method", "grid_search")])
+def test_tables_of_every_form_are_fitted(name: str) -> None:
+    slow: dict[str, Any] = {"step": 1.0, "decay": "harmonic", "normalize": False}
+    for form, (X, y) in forms().items():
+        objective = Objective.of_arrays(X, y, Squared(), L2(0.1))
+        solver = METHODS[name](
+            tolerance=ROUGH.get(name, 1e-6), max_iter=1000, **(slow if name == "subgradient" else {})
+        )
+        found = solver.solve(objective)
+        assert found.holds, (form, found.certificate.statement)
 
 
 def test_irls_agrees_with_newton_on_weighted_rows() -> None:
