@@ -24,7 +24,7 @@ class GridSearch(Method):
     """Tries a^D points for a candidates of D variables; promises nothing beyond the points tried.
 
     ``axes`` are the candidates of each variable. One iteration is a line of the grid, with all candidates of
-    the last variable.
+    the last variable; the point after it is the best so far.
 
     >>> from surefit.solvers.function import FunctionObjective
     >>> bowl = FunctionObjective(lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0])
@@ -52,7 +52,11 @@ class GridSearch(Method):
         points = prod(len(axis) for axis in self.axes)
         if points > MOST:
             raise ParameterError(f"the grid has {points} points: try {MOST} at the most.")
+        best, lowest = x, np.inf
         for heads in product(*self.axes[:-1]):
-            line = [np.array([*heads, last]) for last in self.axes[-1]]
-            values = np.array([objective.value(point) for point in line])
-            yield line[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))], 0.0
+            for last in self.axes[-1]:
+                point = np.array([*heads, last])
+                value = objective.value(point)
+                if value < lowest:
+                    best, lowest = point, value
+            yield best, 0.0
