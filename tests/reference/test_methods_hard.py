@@ -175,3 +175,32 @@ def test_the_median_by_subgradients_agrees_with_cvxpy() -> None:
     )
     assert theirs.value <= found.value + 1e-9
     assert found.value <= 1.02 * theirs.value
+
+
+@pytest.mark.covers("ml_lecture_notes:6.4", by="minimize")
+def test_a_rounded_lasso_is_minimised_by_plain_descent() -> None:
+    def rounded(z: Any, tau: float) -> np.ndarray:
+        z = np.abs(np.asarray(z))
+        return np.where(z > tau, z - tau / 2, z**2 / (2 * tau))
+
+    points = [-3, -0.5, 0, 0.25, 1, 2]
+    np.testing.assert_allclose(rounded(points, 1.0), [2.5, 0.125, 0, 0.03125, 0.5, 1.5])
+    by_maximum = surefit.minimize(lambda p: 0.5 * p[0] ** 2 + 3 * p[0], [0.0], constraint=Box(-1, 1))
+    assert -by_maximum.value == pytest.approx(2.5)  # max of zp - p²/2 over |p| ≤ 1, at z = -3
+    tau, alpha = 0.1, 5.0
+    bend = np.linalg.norm(DESIGN, 2) ** 2 + alpha / tau
+    found = surefit.minimize(
+        lambda w: 0.5 * float(np.sum((DESIGN @ w - ANSWER) ** 2)) + alpha * float(rounded(w, tau).sum()),
+        np.zeros(6),
+        gradient=lambda w: DESIGN.T @ (DESIGN @ w - ANSWER) + alpha * np.clip(w / tau, -1, 1),
+        solver="gradient_descent",
+        step=1 / bend,
+        max_iter=5000,
+    )
+    assert found.holds
+    assert (np.diff(found.trace.column("objective")) <= 1e-12).all()
+    w = cvxpy.Variable(6)
+    cost = 0.5 * cvxpy.sum_squares(DESIGN @ w - ANSWER) + alpha * cvxpy.sum(cvxpy.huber(w, tau)) / (2 * tau)
+    cvxpy.Problem(cvxpy.Minimize(cost)).solve(solver="CLARABEL")
+    np.testing.assert_allclose(found.x, w.value, atol=1e-5)
+    assert (found.x != 0).all()  # small, not zero
