@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.sparse import issparse
-from tests.laws.estimators import assert_close, assert_same_bits, each_estimator, outputs, table
+from tests.laws.estimators import (
+    assert_close,
+    assert_same_bits,
+    each_single_target,
+    outputs,
+    repeatable,
+    table,
+)
 from tests.laws.pieces import Counter, Fail, mapped, numbers, pieces
 
 import surefit
@@ -62,21 +69,21 @@ def concrete(answer):
     return np.concatenate([b.toarray() if issparse(b) else getattr(b, "numbers", b) for b in blocks])
 
 
-@each_estimator
+@each_single_target
 def test_every_engine_gives_the_same_bits(cls, folder, two_threads):
     X, y = table(cls)
     source = folder(X, y)
     found = {}
     for engine in ENGINES:
         with surefit.config(engine=engine):
-            answers = outputs(cls().fit(source), source)
+            answers = outputs(repeatable(cls).fit(source), source)
             found[engine] = {name: concrete(answer) for name, answer in answers.items()}
     for engine in ENGINES:
         assert_same_bits(found["serial"], found[engine])
     import pandas as pd
 
     frame = pd.DataFrame(X, columns=source.schema.names)
-    assert_close(outputs(cls().fit(frame, y), frame), found["serial"])
+    assert_close(outputs(repeatable(cls).fit(frame, y), frame), found["serial"])
 
 
 @each_engine

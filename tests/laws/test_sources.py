@@ -6,7 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tests.laws.estimators import CLASSES, assert_close, assert_same_bits, each_estimator, outputs, table
+from tests.laws.estimators import (
+    CLASSES,
+    assert_close,
+    assert_same_bits,
+    each_estimator,
+    each_single_target,
+    outputs,
+    repeatable,
+    table,
+)
 from tests.laws.forms import NAMED, PLAIN
 
 import surefit
@@ -22,9 +31,11 @@ NAMES = ["größe", "b c", "x2", "x3"]
 
 
 def learned(model):
-    """The fitted attributes, as arrays."""
+    """The fitted attributes, as arrays; not how the fit went, which rounding decides."""
     found = {}
     for name in model.learns.__dataclass_fields__:
+        if name in ("dual_gap", "n_iter"):
+            continue
         value = getattr(model, f"{name}_")
         several = value if isinstance(value, list | tuple) else [value]
         found |= {f"{name}{number}": np.asarray(array) for number, array in enumerate(several)}
@@ -55,14 +66,14 @@ def arrow_table(X, y):
 
 
 @each_named
-@each_estimator
+@each_single_target
 def test_a_named_form_gives_the_fit_of_the_frame(cls, form, tmp_path):
     X, y = table(cls)
     whole = arrow_table(X, y)
     frame = whole.drop_columns([] if y is None else ["y"]).to_pandas()
-    wanted = cls().fit(frame, y)
+    wanted = repeatable(cls).fit(frame, y)
     target = () if y is None else ("y",)
-    model = cls().fit(form(whole, tmp_path), *target)
+    model = repeatable(cls).fit(form(whole, tmp_path), *target)
     assert list(model.feature_names_in_) == NAMES
     assert_close(learned(wanted), learned(model), rtol=1e-12)
     rows = form(whole.select(NAMES), tmp_path)
@@ -87,8 +98,8 @@ def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
         with pytest.raises(DataError, match="sparse"):
             cls().fit(source)
         return
-    wanted = cls().fit(X, y)
-    model = cls().fit(source)
+    wanted = repeatable(cls).fit(X, y)
+    model = repeatable(cls).fit(source)
     assert model.n_features_in_ == wanted.n_features_in_
     assert not hasattr(model, "feature_names_in_")
     assert_close(learned(wanted), learned(model), rtol=1e-12)
@@ -98,7 +109,7 @@ def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
 @each_estimator
 def test_reading_an_array_changes_no_bit(cls):
     X, y = table(cls, rows=3000)
-    one, two = cls().fit(X, y), cls().fit(surefit.read(X, target=y))
+    one, two = repeatable(cls).fit(X, y), repeatable(cls).fit(surefit.read(X, target=y))
     assert_same_bits(learned(one), learned(two))
     assert_same_bits(outputs(one, X), outputs(two, X))
 

@@ -8,6 +8,6 @@ predict rows without themselves, and ``ridge_scores.py`` compares penalties by t
 it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
 ``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
 ``leverage.py`` looks for rows and columns that deserve a second look.
-``linear_model.py`` is any loss with any penalty, by the solver that suits them; ``own_pieces.py`` makes losses
-and penalties of a user's own objects.
+``linear_model.py`` is any loss with any penalty, by the solver that suits them; ``own_pieces.py`` makes
+losses and penalties of a user's own objects.
 """

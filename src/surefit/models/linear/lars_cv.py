@@ -20,7 +20,7 @@ from surefit.models.base import Learned
 from surefit.models.linear import lars_fit
 from surefit.models.linear.elastic_net_cv import Folds
 from surefit.models.linear.lars import EPS, PathRegression, Precompute
-from surefit.models.linear.sparse_cv import Splits, _folds
+from surefit.models.linear.sparse_cv import Splits, folds_of
 from surefit.models.linear.sparse_fit import Problem
 from surefit.models.linear.sparse_path import Path
 from surefit.solvers.homotopy import LassoPath, lasso_homotopy
@@ -148,7 +148,7 @@ class LassoLarsCV(ChosenPath):
         """Return strengths, from weak to strong, and the mean squared error of each in each fold."""
         splits = Splits(type(self).__name__, self.cv, self.folds == "content")
         folds = [
-            (self._walk(problem), problem, held) for problem, held in _folds(self, source, engine, splits)
+            (self._walk(problem), problem, held) for problem, held in folds_of(self, source, engine, splits)
         ]
         knots = np.unique(np.concatenate([path.alphas for path, _, _ in folds]))
         knots = knots[:: max(1, int(len(knots) / self.max_n_alphas))]

@@ -29,7 +29,7 @@ from surefit.models.linear.elastic_net_cv import (
 from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.sparse_cv import Choice, Chosen
-from surefit.models.linear.sparse_fit import scale_of
+from surefit.models.linear.sparse_fit import by_rows, scale_of, tall
 from surefit.penalties.group_l1 import GroupL1
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.gap import proved
@@ -76,7 +76,7 @@ class TaskRegression(SparseRegression, abstract=True):
     def _problem_of(self, source: Source, engine: Engine) -> TaskProblem:
         batch = in_memory(source)
         if batch is not None:
-            return self.of_rows(batch)
+            return self.of_moments(Moments.of(by_rows(batch))) if tall(batch) else self.of_rows(batch)
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"a table of {source.schema.width} columns that is not in memory would need their square, "

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.batch import Batch
-from surefit.data.source import Source
+from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
 from surefit.models.linear.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.fold_moments import complementary, moments_of_folds, taken, without
 from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.sparse_fit import by_rows
+from surefit.models.linear.sparse_fit import by_rows, tall
 from surefit.models.linear.sparse_path import Path
 from surefit.resample.row_rule import RowRule
 from surefit.stats.base import Joint
@@ -127,7 +127,7 @@ def errors_of_folds(
 ) -> Matrix:
     """Return the mean squared error of each ratio, strength and fold; NaN for a fold without weight."""
     errors = []
-    for problem, held_out in _folds(family, source, engine, splits):
+    for problem, held_out in folds_of(family, source, engine, splits):
         paths = [
             family.path_of(problem, row, float(ratio)) for ratio, row in zip(ratios, alphas, strict=True)
         ]
@@ -135,7 +135,7 @@ def errors_of_folds(
     return np.moveaxis(np.array(errors), 0, -1)
 
 
-def _folds(
+def folds_of(
     family: Family, source: Source, engine: Engine, splits: Splits
 ) -> Iterator[tuple[Any, _Rows | _Sums]]:
     """Yield the problem of each fold's training rows, and what judges its answers."""
@@ -146,6 +146,9 @@ def _folds(
     batch = by_rows(batch)
     whole: Moments | None = None
     rows, columns = batch.X.shape
+    if splits.by_content and tall(batch):
+        yield from _folds_of_source(family, ArraySource(source.schema, batch), engine, splits)
+        return
     for train, test in splits.of_rows(batch):
         if columns > LARGEST_GRAM or len(train) < 2 * columns:
             yield family.of_rows(taken(batch, train)), _Rows(taken(batch, test))

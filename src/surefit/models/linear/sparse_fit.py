@@ -1,7 +1,7 @@
 """Squared loss with a penalty of single coefficients, from any source: one target after the other.
 
-Rows in memory are solved by their columns; a source that is read piece by piece by its moments, gathered in
-one pass.
+Many rows of few columns, and a source that is read piece by piece, are solved by their moments, gathered in
+one pass; other rows in memory by their columns.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
+NARROW = 400
 Problem = SquaredColumns | SquaredSums
 
 
@@ -50,18 +51,35 @@ class Fitted:
 def problems(source: Source, engine: Engine, fit_intercept: bool) -> list[Problem]:
     """Return one problem a target."""
     batch = in_memory(source)
-    if batch is not None:
+    if batch is not None and not tall(batch):
         Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
         return [SquaredColumns(batch.X, y, batch.weight, fit_intercept=fit_intercept) for y in Y.T]
     width = source.schema.width
-    if width > LARGEST_GRAM:
+    if batch is None and width > LARGEST_GRAM:
         raise RefusalError(
             f"a table of {width} columns that is not in memory would need their square, which is kept up to "
             f"{LARGEST_GRAM}: leave columns out, or load the table as one sparse or dense array."
         )
-    moments = engine.accumulate(Moments.of, source)
+    moments = Moments.of(by_rows(batch)) if batch is not None else engine.accumulate(Moments.of, source)
     targets = range(moments.targets)
     return [SquaredSums.of(moments, target=target, fit_intercept=fit_intercept) for target in targets]
+
+
+def tall(batch: Batch) -> bool:
+    """Whether rows in memory are so many that one Gram matrix costs less than a few passes over them."""
+    rows, columns = batch.X.shape
+    return bool(columns <= NARROW and rows >= 4 * columns)
+
+
+def within(problem: Any, tolerance: float) -> float:
+    """Return the gap to stop at, in units of the objective.
+
+    From sums the last digits cost next to nothing, and leave the tolerance to what rounding did to the sums.
+    """
+    asked = tolerance * scale_of(problem)
+    if isinstance(problem, SquaredSums):
+        return max(1e-4 * asked, min(asked, 1e-15 * scale_of(problem)))
+    return asked
 
 
 def by_rows(batch: Batch) -> Batch:
@@ -94,7 +112,7 @@ def fit(
         problem.solve(
             table,
             start=None if start is None else start[:, k],
-            tolerance=tolerance * scale_of(problem),
+            tolerance=within(problem, tolerance),
             max_iter=max_iter,
             trace=trace,
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Fraction
-from surefit.models.linear.sparse_fit import Problem, scale_of
+from surefit.models.linear.sparse_fit import Problem, within
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.squared_columns import SquaredColumns
@@ -38,7 +38,7 @@ def path_of(
 ) -> Path:
     """Solve for strengths from large to small."""
     steps = _tables(alphas, l1_ratio, positive, problem.columns)
-    found = list(problem.path(steps, tolerance=tolerance * scale_of(problem), max_iter=max_iter))
+    found = list(problem.path(steps, tolerance=within(problem, tolerance), max_iter=max_iter))
     return Path(
         np.array([one.coef for one in found]),
         np.array([one.intercept for one in found]),
