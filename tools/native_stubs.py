@@ -18,7 +18,7 @@ ARRAY = re.compile(r"Annotated\[NDArray\[numpy\.(\w+)\], dict\(shape=\([^()]*\)[
 SHORT = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64"}
 HEAD = '''"""The compiled kernels. Written by tools/native_stubs.py: do not edit."""
 
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ def generated() -> str:
         subprocess.run([*stubgen, "-m", module.__name__, "-o", raw], check=True)
         body = raw.read_text()
     text = HEAD + ARRAY.sub(lambda match: SHORT[match[1]], body[body.index("variant: str") :])
+    text = text.replace("-> tuple:", "-> tuple[Any, ...]:")
     ruff = str(Path(sys.executable).parent / "ruff")
     command = [ruff, "format", "--quiet", f"--stdin-filename={STUB}", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,6 @@
 """The compiled kernels. Written by tools/native_stubs.py: do not edit."""
 
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def column_cd(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_cd(
     X: F64,
@@ -57,7 +57,7 @@ def column_cd(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_cd_csc(
     data: F32,
@@ -78,7 +78,7 @@ def column_cd_csc(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_cd_csc(
     data: F32,
@@ -99,7 +99,7 @@ def column_cd_csc(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_cd_csc(
     data: F64,
@@ -120,7 +120,7 @@ def column_cd_csc(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_cd_csc(
     data: F64,
@@ -141,7 +141,7 @@ def column_cd_csc(
     r: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def column_facts(
     X: F32, target: F64, weight: F64 | None, total: float, centred: bool, facts: F64, threads: int
@@ -651,7 +651,7 @@ def quad_cd(
     gradient: F64,
     tolerance: float,
     most: int,
-) -> tuple: ...
+) -> tuple[Any, ...]: ...
 @overload
 def round_trip(
     X: F32, V: F64, B: F64 | None, weight: F64 | None, centre: F64 | None, cross: F64, sums: F64, threads: int
