@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
-from tests.laws.estimators import assert_same_bits, each_estimator, outputs, table
+from tests.laws.estimators import assert_same_bits, each_single_target, outputs, table
 from tests.laws.pieces import Counter, mapped, numbers, pieces
 
 import surefit
@@ -131,7 +131,7 @@ class Fragile:
         return Spread.of(batch)
 
 
-@each_estimator
+@each_single_target
 def test_every_fit_of_a_stream_is_taken_from_its_checkpoint(cls, tmp_path):
     X, y = table(cls)
     columns = {f"x{j}": column for j, column in enumerate(X.T)} | ({} if y is None else {"y": y})

@@ -11,6 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,8 +25,76 @@ X = RNG.standard_normal((20_000, 12))
 SPARSE = scipy.sparse.random(20_000, 12, density=0.2, format="csr", random_state=0)
 SQUARE = np.triu(RNG.standard_normal((40, 40))) + 20 * np.eye(40)
 
+WEIGHT = np.arange(20_000) % 3.0
+GRAM = X.T @ X / len(X)
+FREE = np.full(12, np.inf)
+TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, upper=FREE)
+TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
+
+
+class Writing:
+    """Arguments of a kernel that writes: ``make`` returns fresh ones, and those that it changes."""
+
+    def __init__(self, make):
+        self.make = make
+
+
+def into(*arguments, shape):
+    def make():
+        out = np.zeros(shape)
+        return (*arguments, out), {}, [out]
+
+    return Writing(make)
+
+
+def gram_of_columns():
+    G = np.zeros((12, 12))
+    return (np.asfortranarray(X), np.arange(12), G, 0, X.mean(axis=0), WEIGHT, 0.5), {}, [G]
+
+
+def quadratic():
+    w, gradient = np.zeros(12), np.zeros(12)
+    arguments = GRAM, X.T @ TARGET / len(X), float(TARGET @ TARGET) / len(X), TABLE, w, gradient
+    return arguments, {"tolerance": -1.0, "most": 200}, [w]
+
+
+def columns():
+    w, residual = np.zeros(12), TARGET.copy()
+    arguments = (
+        np.asfortranarray(X),
+        np.arange(12),
+        np.zeros(12),
+        np.diagonal(GRAM).copy(),
+        TABLE,
+        w,
+        residual,
+    )
+    return arguments, {"tolerance": -1.0, "most": 200}, [w, residual]
+
+
+def tasks():
+    W, gradient = np.zeros((12, 2)), np.zeros((12, 2))
+    C = np.column_stack([X.T @ TARGET, X.T @ X[:, 0]]) / len(X)
+    return (GRAM, C, TABLE.l1, TABLE.l2, W, gradient), {"least": 0.0, "most": 500}, [W]
+
+
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
+    "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
+    "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
+    "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
+    "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
+    "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
+    "column_facts.column_facts": ("column_facts", "column_facts", (np.asfortranarray(X), X[:, 0], WEIGHT)),
+    "column_facts.column_facts csc": (
+        "column_facts",
+        "column_facts",
+        (SPARSE.tocsc(), TARGET - TARGET.mean()),
+    ),
+    "column_gram.column_gram": ("column_gram", "column_gram", Writing(gram_of_columns)),
+    "quad_cd.quad_cd": ("quad_cd", "quad_cd", Writing(quadratic)),
+    "column_cd.column_cd": ("column_cd", "column_cd", Writing(columns)),
+    "task_cd.task_cd": ("task_cd", "task_cd", Writing(tasks)),
     "finite.all_finite": ("finite", "all_finite", (X,)),
     "gram.centred_gram": ("gram", "centred_gram", (X, X[:, :2] ** 2, np.arange(20_000) % 3.0)),
     "gram.centred_gram csr": ("gram", "centred_gram", (SPARSE,)),
@@ -72,6 +141,10 @@ def arrays(result):
 
 def call(case, **keywords):
     function, arguments = face(case)
+    if isinstance(arguments, Writing):
+        given, options, written = arguments.make()
+        function(*given, **options, **keywords)
+        return written
     return arrays(function(*arguments, **keywords))
 
 
@@ -102,9 +175,17 @@ def variants():
 
 
 def test_every_face_has_a_case():
-    files = {path.stem for path in Path(native.__file__).parent.glob("*.py")} - {"__init__", "inputs"}
+    files = {path.stem for path in Path(native.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "inputs",
+        "columns",
+    }
     assert files == {file for file, _, _ in CASES.values()}
-    kernels = {name.removesuffix("_csr") for name in vars(compiled()) if not name.startswith("_")}
+    kernels = {
+        name.removesuffix("_csr").removesuffix("_csc")
+        for name in vars(compiled())
+        if not name.startswith("_")
+    }
     assert kernels - {name for _, name, _ in CASES.values()} == {
         "variant",
         "cpu_has_v3",

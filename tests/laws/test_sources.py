@@ -13,6 +13,7 @@ from tests.laws.estimators import (
     each_estimator,
     each_single_target,
     outputs,
+    precision,
     repeatable,
     table,
 )
@@ -75,9 +76,9 @@ def test_a_named_form_gives_the_fit_of_the_frame(cls, form, tmp_path):
     target = () if y is None else ("y",)
     model = repeatable(cls).fit(form(whole, tmp_path), *target)
     assert list(model.feature_names_in_) == NAMES
-    assert_close(learned(wanted), learned(model), rtol=1e-12)
+    assert_close(learned(wanted), learned(model), rtol=precision(cls))
     rows = form(whole.select(NAMES), tmp_path)
-    assert_close(answers(wanted, frame), answers(model, surefit.read(rows)), rtol=1e-12)
+    assert_close(answers(wanted, frame), answers(model, surefit.read(rows)), rtol=precision(cls))
 
 
 def refuses_sparse(cls, X, y):
@@ -102,8 +103,8 @@ def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
     model = repeatable(cls).fit(source)
     assert model.n_features_in_ == wanted.n_features_in_
     assert not hasattr(model, "feature_names_in_")
-    assert_close(learned(wanted), learned(model), rtol=1e-12)
-    assert_close(answers(wanted, X), answers(model, surefit.read(form(X, None)[0])), rtol=1e-12)
+    assert_close(learned(wanted), learned(model), rtol=precision(cls))
+    assert_close(answers(wanted, X), answers(model, surefit.read(form(X, None)[0])), rtol=precision(cls))
 
 
 @each_estimator

@@ -31,7 +31,7 @@ class Diverged(Rule):
                 message=f"The objective rose from {objective[0]:.4g} to {objective[-1]:.4g} in "
                 f"{len(objective)} iterations.",
                 remedy="Take shorter steps, or a step that a line search finds.",
-                evidence={"first": float(objective[0]), "last": float(objective[-1])},
+                evidence={"first": float(objective[0]), "last": float(np.nan_to_num(objective[-1]))},
             )
 
     @classmethod
@@ -43,8 +43,8 @@ class Diverged(Rule):
 
     @classmethod
     def sick(cls) -> Evidence:
-        """An objective that rises to infinity."""
-        return cls._case(np.inf)
+        """An objective that rises without end."""
+        return cls._case(1e300)
 
     @classmethod
     def sound(cls) -> Evidence:

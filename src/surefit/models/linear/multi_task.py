@@ -115,8 +115,8 @@ class MultiTaskElasticNet(TaskRegression):
     >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
     >>> model = MultiTaskElasticNet(alpha=0.1).fit(X, np.column_stack([X[:, 0], 2 * X[:, 0]]))
     >>> model.coef_.round(3)
-    array([[0.9, 0. ],
-           [1.8, 0. ]])
+    array([[0.899, 0.   ],
+           [1.798, 0.   ]])
     """
 
     def __init__(
