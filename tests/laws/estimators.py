@@ -65,7 +65,7 @@ def exact(cls: type[Estimator]) -> Any:
 
 
 def precision(cls: type[Estimator]) -> float:
-    """How close two exact fits of the same rows in another form are: a gap of 1e-14 is 1e-7 in a coefficient."""
+    """How close exact fits of the same rows in other forms are: a gap of 1e-14 is 1e-7 in coefficients."""
     return 1e-7 if cls.__name__ in EXACT else 1e-12
 
 
