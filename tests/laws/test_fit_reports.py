@@ -114,3 +114,12 @@ def test_bad_settings_are_named(settings, message):
     with pytest.raises(ParameterError, match=message), surefit.config(**settings):
         pass
     assert surefit.current_config() == surefit.core.config.Config()
+
+
+def test_what_overflowed_is_not_called_orthogonal():
+    from surefit.models.linear.orthogonality import orthogonality
+
+    one = np.ones((1, 1))
+    assert orthogonality(0 * one, one, np.ones(1), np.ones(1), {}).holds
+    for column, pull in [(np.nan, 0.0), (np.inf, 0.0), (1.0, np.nan)]:
+        assert not orthogonality(pull * one, one, np.array([column]), np.ones(1), {}).holds

@@ -186,3 +186,19 @@ def test_bad_parameters_are_named():
         surefit.MultiTaskLasso().fit(X, y)
     with pytest.raises(ValueError, match="number of folds"):
         surefit.LassoCV(cv=[(np.arange(10), np.arange(10, 20))], folds="content").fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["LinearRegression", "Ridge", "Lasso"])
+def test_squares_beyond_the_range_of_floats_are_refused(kind):
+    X, y = planted(50, 3)
+    X[:, 1] *= 1e200
+    with pytest.raises(ValueError, match=r"squares of column 1 of X are beyond the range of floats"):
+        getattr(surefit, kind)().fit(X, y)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_sick_columns_are_named(wide):
+    X, y = planted(50, 60 if wide else 4)
+    X[:, 2] = 7.0
+    found = surefit.Lasso(alpha=0.1).fit(X, y).diagnosis_
+    assert [finding.columns for finding in found if finding.code == "constant-columns"] == [("x2",)]

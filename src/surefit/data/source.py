@@ -160,3 +160,13 @@ def deferred(source: Source) -> Iterator[Callable[[], Batch]]:
 
 def _itself(batch: Batch) -> Batch:
     return batch
+
+
+def in_memory(source: Source) -> Batch | None:
+    """Return the one batch of a source that lies in memory, mapped or not; None for any other."""
+    if isinstance(source, ArraySource):
+        return source.batch
+    if isinstance(source, MappedSource):
+        batch = in_memory(source.origin)
+        return None if batch is None else source.function(batch)
+    return None

@@ -79,12 +79,13 @@ class Univariate(Distribution, abstract=True):
         low, high = self._ends
         inner = np.where((q > 0) & (q < 1), q, 0.5)
         with np.errstate(all="ignore"):
-            value = self._whole_quantile(inner) if self.discrete else self._quantile(inner)
+            value = self._quantile(inner)
         value = np.where(q == 0, low, np.where(q == 1, high, value))
         return np.where((q >= 0) & (q <= 1), value, np.nan)[()]
 
     def _quantile(self, q: Array) -> Any:
-        raise NotImplementedError
+        """Return the quantile of a distribution of numbers; one of counts goes by its cdf."""
+        return self._whole_quantile(q)
 
     def _whole_quantile(self, q: Array) -> Array:
         """Double the reach until the cdf is there, then halve the bracket."""

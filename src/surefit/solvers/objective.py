@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.data.batch import Batch
-from surefit.data.source import ArraySource, MappedSource, Source
+from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
@@ -142,7 +142,7 @@ class Objective:
     @cached_property
     def rows(self) -> Batch | None:
         """All rows, where they are in memory already; None for a source that is read piece by piece."""
-        return _in_memory(self.source)
+        return in_memory(self.source)
 
     def need_rows(self, who: str) -> Batch:
         """Return all rows, or refuse for a source that is read piece by piece."""
@@ -192,12 +192,3 @@ class Objective:
         from surefit.solvers.gap import certificate
 
         return certificate(self, w, tolerance, slopes)
-
-
-def _in_memory(source: Source) -> Batch | None:
-    if isinstance(source, ArraySource):
-        return source.batch
-    if isinstance(source, MappedSource):
-        batch = _in_memory(source.origin)
-        return None if batch is None else source.function(batch)
-    return None

@@ -106,6 +106,16 @@ class SquaredColumns:
         return int(self.X.shape[1])
 
     @property
+    def mean_x(self) -> Vector:
+        """The means of the columns; zeros when there is no intercept to take them away."""
+        return np.asarray(self._facts.mean)
+
+    @property
+    def spread(self) -> Vector:
+        """The mean square of each column, about its mean when there is an intercept."""
+        return self._rms**2
+
+    @property
     def slopes_at_zero(self) -> Vector:
         """The slope of each coefficient where all are zero: X'Sy / W, centred."""
         return self._sums.cross if self._narrow else np.asarray(self._facts.cross / self.total)

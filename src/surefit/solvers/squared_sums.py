@@ -96,6 +96,11 @@ class SquaredSums:
         return len(self.cross)
 
     @property
+    def spread(self) -> Vector:
+        """The mean square of each column, about its mean when there is an intercept."""
+        return np.diagonal(self.gram)
+
+    @property
     def slopes_at_zero(self) -> Vector:
         """The slope of each coefficient where all are zero."""
         return self.cross

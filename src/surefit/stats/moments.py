@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import RefusalError
+from surefit.core.errors import DataError, RefusalError
 from surefit.core.native.gram import centred_gram
 from surefit.core.native.inputs import side_matrix
 from surefit.data.batch import Batch
@@ -77,6 +77,8 @@ class Moments(Statistic):
         rows = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         total = np.array((float(rows), 0.0)) if weight is None else pair.total(weight)
         scatter, relative = np.diagonal(found.scatter), rounding.of_block(rows, sparse, weight)
+        if not np.isfinite(scatter).all():
+            _refuse_overflow(scatter, X.shape[1])
         doubt = relative * scatter
         if sparse:  # what centring left of the offset cancels, squared
             doubt += relative * (rows * pair.UNIT) ** 2 * found.weight * found.mean**2
@@ -227,6 +229,15 @@ class Moments(Statistic):
     def law_contexts(cls) -> Iterable[Trial]:
         """Dense and sparse rows, one target, two, and none."""
         return Trial("numbers"), Trial("sparse"), Trial("targets"), Trial("numbers", {"target": False})
+
+
+def _refuse_overflow(scatter: Vector, columns: int) -> NoReturn:
+    first = int(np.flatnonzero(~np.isfinite(scatter))[0])
+    which = f"column {first} of X" if first < columns else "the target"
+    raise DataError(
+        f"the squares of {which} are beyond the range of floats, or it is not finite: "
+        "divide it by a power of ten, or leave it out."
+    )
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -65,9 +66,9 @@ class ConstrainedRegression(NoInference, LinearPrediction, RegressorMixin, Estim
     multiplier_: float
     n_iter_: int
 
+    @abstractmethod
     def _ball(self) -> Penalty:
         """The set that the coefficients must lie in."""
-        raise NotImplementedError
 
     def _proof(
         self, source: Source, engine: Engine, coef: Vector, intercept: float, alpha: float

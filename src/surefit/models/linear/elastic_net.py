@@ -71,11 +71,6 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
         return self.max_iter
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        schema = source.schema
-
-        def learned(found: Fitted) -> Learned:
-            return self._learned(found, schema)
-
         found = sparse_fit.fit(
             source,
             engine,
@@ -83,11 +78,10 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
             fit_intercept=self.fit_intercept,
             tolerance=self.tol,
             max_iter=self.max_iter,
-            start=self._start(schema),
+            start=self._start(source.schema),
             trace=trace,
-            learned=learned,
         )
-        return learned(found)
+        return self._learned(found, source.schema)
 
     def _start(self, schema: Schema) -> NDArray[np.float64] | None:
         """The coefficients of the fit before, (p, k), when ``warm_start`` asks for them and they match."""

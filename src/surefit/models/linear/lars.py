@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -60,9 +61,9 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
     coef_path_: Any
     n_iter_: Any
 
+    @abstractmethod
     def _steps(self) -> int:
         """How many steps the path may take."""
-        raise NotImplementedError
 
     def _end(self) -> float:
         """The strength to which the path goes."""

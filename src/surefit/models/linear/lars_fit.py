@@ -18,10 +18,9 @@ from scipy import sparse
 from surefit.core.certificate import Certificate
 from surefit.core.native.moments import ColumnMoments
 from surefit.data.batch import Batch
-from surefit.data.source import MappedSource, Source
+from surefit.data.source import MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear import orthogonality, sparse_fit
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.ridge_gap import spread_of_both
 from surefit.models.linear.sparse_fit import Problem

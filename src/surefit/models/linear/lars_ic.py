@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, NonNegative, Positive
 from surefit.core.trace import Trace
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.linear import lars_fit
 from surefit.models.linear.lars import EPS, Precompute
 from surefit.models.linear.lars_cv import ChosenPath
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.sparse_fit import Problem
 from surefit.solvers.homotopy import LassoPath, lasso_homotopy
 from surefit.solvers.least_squares import from_gram, from_singular_gram

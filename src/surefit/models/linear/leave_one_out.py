@@ -22,11 +22,10 @@ from scipy import sparse
 
 from surefit.core.config import threads
 from surefit.data.batch import Batch
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.engine.threads import Crew
 from surefit.models.linear.dense_rows import DenseRows
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import normal_equations
 from surefit.models.linear.rows import CentredRows
 from surefit.solvers.ridge import Spectrum

@@ -12,7 +12,7 @@ from surefit.core.parameters import Count, Fraction, RandomState, Strength, Tole
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
 from surefit.models.base import Learned
@@ -26,7 +26,6 @@ from surefit.models.linear.elastic_net_cv import (
     SparseRegressionCV,
     with_ratio,
 )
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.sparse_cv import Choice, Chosen
 from surefit.models.linear.sparse_fit import by_rows, scale_of, tall

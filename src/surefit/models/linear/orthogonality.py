@@ -40,7 +40,8 @@ def orthogonality(
     scale = np.sqrt(np.maximum(target_squares, 0.0)) + lengths @ np.abs(coef)
     bound = lengths[:, None] * scale
     value = np.divide(np.abs(cross), bound, out=np.zeros_like(cross), where=bound > 0)
-    worst = float(value.max(initial=0.0))
+    # What overflowed cannot be told to be orthogonal.
+    worst = float(value.max(initial=0.0)) if np.isfinite(bound).all() and np.isfinite(cross).all() else np.inf
     return Certificate("backward stable", "residuals' largest cosine with a column", worst, tolerance, parts)
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from surefit.core.native.round_trip import round_trip
 from surefit.data.batch import Batch
-from surefit.data.source import ArraySource, MappedSource, Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear.rows import CentredRows
 from surefit.stats.residuals import Residuals
@@ -48,15 +48,6 @@ class Passes:
         Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1) - mean_y
         trip = round_trip(batch.X, coef, Y, batch.weight, self._mean)
         return trip.cross, trip.sums
-
-
-def in_memory(source: Source) -> Batch | None:
-    """The one batch of a source that lies in memory as it is; None for any other."""
-    if isinstance(source, ArraySource):
-        return source.batch
-    if isinstance(source, MappedSource) and isinstance(source.origin, ArraySource):
-        return next(iter(source))
-    return None
 
 
 def _product_of(batch: Batch, V: Matrix, centre: Matrix) -> Residuals:

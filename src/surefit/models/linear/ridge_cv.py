@@ -18,14 +18,13 @@ from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge_folds
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.leave_one_out import LeftOut
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge import NoInference, certify_ridge, ridge_shaped
 from surefit.models.linear.ridge_classifier import ClassWeight, class_evidence, signed_source
 from surefit.models.linear.ridge_fit import Fitted, Problem

@@ -15,11 +15,11 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.moments import ColumnMoments
 from surefit.core.trace import Trace
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear.dense_rows import DenseRows
 from surefit.models.linear.leverage import dependencies, inverse_root, leverage
-from surefit.models.linear.passes import Passes, in_memory
+from surefit.models.linear.passes import Passes
 from surefit.models.linear.ridge_gap import Scales, certify, spread_of_both
 from surefit.models.linear.rows import gathered
 from surefit.solvers import ridge

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.batch import Batch
-from surefit.data.source import ArraySource, Source
+from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.fold_moments import complementary, moments_of_folds, taken, without
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.sparse_fit import by_rows, tall
 from surefit.models.linear.sparse_path import Path

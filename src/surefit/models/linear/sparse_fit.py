@@ -6,7 +6,7 @@ one pass; other rows in memory by their columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,12 +16,12 @@ from scipy import sparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
+from surefit.core.native.moments import ColumnMoments
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
-from surefit.data.source import MappedSource, Source
+from surefit.data.source import MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
-from surefit.models.linear.passes import in_memory
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.penalties.base import Penalty
 from surefit.solvers.gap import proved
@@ -103,7 +103,6 @@ def fit(
     max_iter: int,
     start: Matrix | None,
     trace: Trace,
-    learned: Callable[[Fitted], Any] | None = None,
 ) -> Fitted:
     """Minimise for each target; the gap is held to ``tolerance`` times the loss of the best constant."""
     each = problems(source, engine, fit_intercept)
@@ -128,7 +127,15 @@ def fit(
         np.array([one.gap for one in found]),
         np.array([one.epochs for one in found]),
         max(proofs, key=lambda proof: proof.value),
+        evidence_of(each[0], source.schema.rows),
     )
+
+
+def evidence_of(problem: Any, rows: int | None) -> dict[str, Any]:
+    """Return what the rules of the diagnosis look at; sums do not know the range of a column."""
+    unknown = np.full_like(problem.mean_x, np.nan)
+    columns = ColumnMoments(1.0, problem.mean_x, problem.spread, unknown, unknown)
+    return {} if rows is None else {"column_moments": columns, "rows": rows}
 
 
 def recomputed(
