@@ -8,6 +8,7 @@ predict rows without themselves, and ``ridge_scores.py`` compares penalties by t
 it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
 ``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
 ``leverage.py`` looks for rows and columns that deserve a second look.
-``linear_model.py`` is any loss with any penalty, by the solver that suits them; ``own_pieces.py`` makes
+``mean_loss.py`` fits whatever minimises mean loss plus penalty: a model says which loss, penalty and solver.
+``linear_model.py`` leaves the choice to the user; ``own_pieces.py`` makes
 losses and penalties of a user's own objects.
 """

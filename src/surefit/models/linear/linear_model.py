@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,27 +12,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from surefit.core.certificate import Certificate
-from surefit.core.errors import (
-    DataError,
-    ParameterError,
-    RegistryError,
-    SeparationWarning,
-    SurefitError,
-    warn,
-)
+from surefit.core.errors import SurefitError
 from surefit.core.parameters import Count, Has, Tolerance
-from surefit.core.trace import Trace
-from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
-from surefit.data.source import ArraySource, MappedSource, Source
-from surefit.engine.base import Engine
 from surefit.losses.base import Loss
-from surefit.models.base import Estimator, Learned
+from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
 from surefit.models.linear.own_pieces import loss_of, penalty_of
+from surefit.penalties.base import Penalty
 from surefit.solvers.base import Solution, Solver
-from surefit.solvers.choose import choose, solver_named
 from surefit.solvers.objective import Objective
 
 OwnLoss = Annotated[object, Has("value")]
@@ -62,7 +49,7 @@ def _has_probabilities(model: LinearModel) -> bool:
     )
 
 
-class LinearModel(Estimator):
+class LinearModel(MeanLossModel):
     r"""Minimise :math:`\frac1W \sum_i s_i f(y_i, w'x_i + b) + pen(w)`, the mean loss plus a penalty.
 
     loss, penalty: by name, as an object of ``surefit.losses`` and ``surefit.penalties``, or an object of your
@@ -86,8 +73,6 @@ class LinearModel(Estimator):
     accepts = Accepts(target="number", several_targets=True)
     learns = LinearModelParameters
 
-    coef_: NDArray[np.float64]
-    intercept_: Any
     n_iter_: int
     solver_: str
     classes_: NDArray[Any] | None
@@ -128,66 +113,24 @@ class LinearModel(Estimator):
     def _accepted(self) -> Accepts:
         return Accepts(target="class") if _classifies(self) else self.accepts
 
-    def _iteration_limit(self) -> int:
-        return self.max_iter
+    def _loss(self, schema: Schema) -> Loss:
+        return loss_of("LinearModel", self.loss)
 
-    def _objective(self, source: Source, engine: Engine) -> Objective:
-        loss, penalty = loss_of("LinearModel", self.loss), penalty_of("LinearModel", self.penalty)
-        schema = source.schema
-        outputs = None if schema.target_is_flat else schema.targets
-        if schema.classes is not None:
-            outputs = _outputs_for(loss, schema.classes)
-        checked = _CheckedTarget(loss)
-        if isinstance(source, ArraySource):
-            source = replace(source, batch=checked(source.batch))
-        else:
-            source = MappedSource(source, schema, checked)
-        return Objective(source, engine, loss, penalty, fit_intercept=self.fit_intercept, outputs=outputs)
+    def _penalty(self, objective: Objective) -> Penalty:
+        return penalty_of("LinearModel", self.penalty)
 
     def _solver(self, objective: Objective) -> Solver:
-        options: dict[str, Any] = {"tolerance": self.tol, "max_iter": self.max_iter}
-        if self.solver == "auto":
-            return choose(objective, **options)
-        try:
-            return solver_named(self.solver, **options)
-        except RegistryError as error:
-            raise ParameterError(f"LinearModel: {error}") from None
+        return self._solver_called(self.solver, objective)
 
-    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        objective = self._objective(source, engine)
-        solver = self._solver(objective)
-        solver.require(objective)
-        solution = solver.solve(objective, self._start(objective), trace)
-        self._schema = source.schema
+    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> LinearModelParameters:
         coef, intercept = objective.split(solution.x)
-        parameters = LinearModelParameters(
+        return LinearModelParameters(
             np.ascontiguousarray(coef.T),
-            _number(intercept),
+            plain_intercept(intercept),
             max(solution.iterations, 1),
             solver.name,
-            source.schema.classes,
+            objective.source.schema.classes,
         )
-        return Learned(parameters, solution.certificate, _evidence(objective, solution))
-
-    def _start(self, objective: Objective) -> NDArray[np.float64] | None:
-        if not self.warm_start or "certificate_" not in self.__dict__:
-            return None
-        start = self._packed()
-        return start if start.shape == objective.shape else None
-
-    def _packed(self) -> NDArray[np.float64]:
-        coef = np.asarray(self.coef_).T
-        return np.concatenate([coef, np.asarray(self.intercept_)[None]]) if self.fit_intercept else coef
-
-    def _certify(self, source: Source, engine: Engine) -> Certificate:
-        objective, witness = self._objective(source, engine), self.certificate_.witness
-        return objective.certificate(self._packed(), self.certificate_.tolerance, witness.get("slopes"))
-
-    def _adopt(self, learned: Learned, schema: Schema) -> None:
-        super()._adopt(learned, schema)
-        separated = [finding for finding in self.diagnosis_ if finding.code == "separated-classes"]
-        if separated and learned.certificate.holds:
-            warn(f"LinearModel: {separated[0]}", SeparationWarning)
 
     def _linear(self, X: Any) -> Any:
         coef = self.coef_
@@ -252,49 +195,3 @@ class LinearModel(Estimator):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags(multi_class=task != "binary")
         return tags
-
-
-@dataclass(frozen=True, slots=True)
-class _CheckedTarget:
-    """Refuse targets that the loss does not take, as they pass."""
-
-    loss: Loss
-
-    def __call__(self, batch: Batch) -> Batch:
-        self.loss.check(batch.y)
-        if self.loss.task != "binary" or batch.y is None:
-            return batch
-        return replace(batch, y=batch.y.astype(np.float64, copy=False))
-
-
-def _outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
-    """Return how many scores the classes take; refuse numbers of classes that the loss has no place for."""
-    if len(classes) < 2:
-        raise DataError(f"y holds one class, {classes.tolist()[0]!r}, and a classifier needs at least two.")
-    if loss.task == "binary" and len(classes) > 2:
-        raise DataError(
-            "Only binary classification is supported. "
-            f"The {loss.name} loss takes two classes, but y holds {len(classes)}: choose the softmax loss."
-        )
-    return len(classes) if loss.task == "multiclass" else None
-
-
-def _number(intercept: Any) -> Any:
-    if intercept is None:
-        return 0.0
-    return float(intercept) if np.ndim(intercept) == 0 else np.array(intercept)
-
-
-def _evidence(objective: Objective, solution: Solution) -> Mapping[str, Any]:
-    spread = objective.spread
-    found: dict[str, Any] = {"column_moments": spread.moments, "rows": spread.rows}
-    loss = objective.loss
-    # Only a loss that keeps falling for ever has no finite best answer for classes that can be told apart.
-    falls = loss.task == "multiclass" or (loss.task == "binary" and loss.smooth and _still_falls(loss))
-    if falls:
-        found["separation"] = (solution.value - objective.penalised(solution.x), objective.scale)
-    return found
-
-
-def _still_falls(loss: Loss) -> bool:
-    return float(loss.value(np.ones(1), np.full(1, 30.0))[0]) > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,12 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.class_weight import ClassWeight, class_factors, given_factors
 from surefit.models.linear.classification import LinearClassification, Signed
 from surefit.models.linear.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
 from surefit.models.linear.ridge_fit import Fitted, Solver
 from surefit.models.updating import OneStatisticClassifier
-from surefit.stats.class_weights import ClassWeights
 from surefit.stats.moments import Moments
-
-ClassWeight = Literal["balanced"] | dict[Any, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
             )
         super()._of(schema)
         assert schema.classes is not None
-        factors = class_factors(self.class_weight, schema.classes)
+        factors = given_factors(self.class_weight, schema.classes)
         return partial(_signed_moments, Signed(len(schema.classes), factors))
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
@@ -118,27 +116,11 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
         return certify_ridge(self, signed, engine, self._problem(signed.schema.targets))
 
 
-def class_factors(class_weight: ClassWeight, classes: NDArray[Any]) -> NDArray[np.float64] | None:
-    """What each class's weight is multiplied by; None for nothing."""
-    if class_weight is None:
-        return None
-    from sklearn.utils.class_weight import compute_class_weight
-
-    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), dtype=np.float64)
-
-
 def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> Source:
     """The source with targets of plus and minus one, and the weights of the classes in."""
     classes = source.schema.classes
     assert classes is not None
-    if class_weight != "balanced":
-        return Signed(len(classes), class_factors(class_weight, classes)).source(source)
-    weights = engine.accumulate(partial(ClassWeights.of, classes=len(classes)), source).weights
-    present = weights > 0
-    share = weights.sum() / np.count_nonzero(present)
-    return Signed(len(classes), np.divide(share, weights, out=np.zeros_like(weights), where=present)).source(
-        source
-    )
+    return Signed(len(classes), class_factors(class_weight, source, engine)).source(source)
 
 
 def class_evidence(evidence: Any, classes: NDArray[Any]) -> dict[str, Any]:

@@ -21,12 +21,13 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
+from surefit.models.class_weight import ClassWeight
 from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge_folds
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.leave_one_out import LeftOut
 from surefit.models.linear.ridge import NoInference, certify_ridge, ridge_shaped
-from surefit.models.linear.ridge_classifier import ClassWeight, class_evidence, signed_source
+from surefit.models.linear.ridge_classifier import class_evidence, signed_source
 from surefit.models.linear.ridge_fit import Fitted, Problem
 from surefit.models.linear.ridge_scores import Scores, scores_of
 from surefit.models.linear.rows import gathered

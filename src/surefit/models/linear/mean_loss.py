@@ -1,0 +1,181 @@
+r"""Linear models that minimise mean loss plus penalty: from a source to a proved answer, for all of them.
+
+A model says which loss, which penalty and which solver; what is left is the same for every one of them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, ParameterError, RegistryError, SeparationWarning, warn
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.schema import Schema
+from surefit.data.source import ArraySource, MappedSource, Source
+from surefit.engine.base import Engine
+from surefit.losses.base import Loss
+from surefit.models.base import Estimator, Learned
+from surefit.penalties.base import Penalty
+from surefit.penalties.no_penalty import NoPenalty
+from surefit.solvers.base import Solution, Solver
+from surefit.solvers.choose import choose, solver_named
+from surefit.solvers.objective import Objective
+
+
+class MeanLossModel(Estimator, abstract=True):
+    """Base of the models with ``coef_`` and ``intercept_`` that minimise mean loss plus penalty.
+
+    A model writes ``_loss``, ``_penalty`` and ``_parameters``; where it differs from the rest also
+    ``_rows_of`` (weights of classes, another target), ``_solver`` and ``_packed``.
+    """
+
+    coef_: NDArray[np.float64]
+    intercept_: Any
+
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    warm_start: bool
+
+    @abstractmethod
+    def _loss(self, schema: Schema) -> Loss:
+        """Return the loss; what it may depend on is known before any row is read."""
+
+    @abstractmethod
+    def _penalty(self, objective: Objective) -> Penalty:
+        """Return the penalty of the mean loss.
+
+        ``objective`` has none yet; ``objective.targets.weight`` is what a strength for sums is divided by.
+        """
+
+    @abstractmethod
+    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> Any:
+        """Return what is learnt, an instance of ``learns``."""
+
+    def _rows_of(self, source: Source, engine: Engine) -> Source:
+        """Return the source as the loss wants it."""
+        return source
+
+    def _solver(self, objective: Objective) -> Solver:
+        return self._solver_called("auto", objective)
+
+    def _solver_called(self, name: str, objective: Objective, **options: Any) -> Solver:
+        """Make a solver by its name, or choose one for "auto"."""
+        options = {"tolerance": self.tol, "max_iter": self.max_iter, **options}
+        if name == "auto":
+            return choose(objective, **options)
+        try:
+            return solver_named(name, **options)
+        except RegistryError as error:
+            raise ParameterError(f"{type(self).__name__}: {error}") from None
+
+    def _iteration_limit(self) -> int:
+        return self.max_iter
+
+    def _objective(self, source: Source, engine: Engine) -> Objective:
+        source = self._rows_of(source, engine)
+        schema = source.schema
+        loss = self._loss(schema)
+        outputs = None if schema.target_is_flat else schema.targets
+        if schema.classes is not None:
+            outputs = outputs_for(loss, schema.classes)
+        checked = CheckedTarget(loss)
+        if isinstance(source, ArraySource):
+            source = replace(source, batch=checked(source.batch))
+        else:
+            source = MappedSource(source, schema, checked)
+        objective = Objective(
+            source, engine, loss, NoPenalty(), fit_intercept=self.fit_intercept, outputs=outputs
+        )
+        objective.penalty = self._penalty(objective)
+        return objective
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        objective = self._objective(source, engine)
+        solver = self._solver(objective)
+        solver.require(objective)
+        solution = solver.solve(objective, self._start(objective), trace)
+        self._schema = source.schema
+        parameters = self._parameters(objective, solution, solver)
+        return Learned(parameters, solution.certificate, self._evidence(objective, solution))
+
+    def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
+        """Return what the rules of the diagnosis look at."""
+        return loss_evidence(objective, solution)
+
+    def _start(self, objective: Objective) -> NDArray[np.float64] | None:
+        if not self.warm_start or "certificate_" not in self.__dict__:
+            return None
+        start = self._packed()
+        return start if start.shape == objective.shape else None
+
+    def _packed(self) -> NDArray[np.float64]:
+        """Return coefficients and intercept as the objective packs them."""
+        coef = np.asarray(self.coef_).T
+        return np.concatenate([coef, np.asarray(self.intercept_)[None]]) if self.fit_intercept else coef
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        objective, witness = self._objective(source, engine), self.certificate_.witness
+        return objective.certificate(self._packed(), self.certificate_.tolerance, witness.get("slopes"))
+
+    def _adopt(self, learned: Learned, schema: Schema) -> None:
+        super()._adopt(learned, schema)
+        separated = [finding for finding in self.diagnosis_ if finding.code == "separated-classes"]
+        if separated and learned.certificate.holds:
+            warn(f"{type(self).__name__}: {separated[0]}", SeparationWarning)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTarget:
+    """Refuse targets that the loss does not take, as they pass."""
+
+    loss: Loss
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch, codes of two classes as numbers."""
+        self.loss.check(batch.y)
+        if self.loss.task != "binary" or batch.y is None:
+            return batch
+        return replace(batch, y=batch.y.astype(np.float64, copy=False))
+
+
+def outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
+    """Return how many scores the classes take; refuse numbers of classes that the loss has no place for."""
+    if len(classes) < 2:
+        raise DataError(f"y holds one class, {classes.tolist()[0]!r}, and a classifier needs at least two.")
+    if loss.task == "binary" and len(classes) > 2:
+        raise DataError(
+            "Only binary classification is supported. "
+            f"The {loss.name} loss takes two classes, but y holds {len(classes)}: choose the softmax loss."
+        )
+    return len(classes) if loss.task == "multiclass" else None
+
+
+def plain_intercept(intercept: Any) -> Any:
+    """Return an intercept as a float, or an array for several outputs; 0 where there is none."""
+    if intercept is None:
+        return 0.0
+    return float(intercept) if np.ndim(intercept) == 0 else np.array(intercept)
+
+
+def loss_evidence(objective: Objective, solution: Solution) -> Mapping[str, Any]:
+    """Return the spread of the columns, and how far the loss of classes fell."""
+    spread = objective.spread
+    found: dict[str, Any] = {"column_moments": spread.moments, "rows": spread.rows}
+    loss = objective.loss
+    # Only a loss that keeps falling for ever has no finite best answer for classes that can be told apart.
+    falls = loss.task == "multiclass" or (loss.task == "binary" and loss.smooth and _still_falls(loss))
+    if falls:
+        found["separation"] = (solution.value - objective.penalised(solution.x), objective.scale)
+    return found
+
+
+def _still_falls(loss: Loss) -> bool:
+    return float(loss.value(np.ones(1), np.full(1, 30.0))[0]) > 0
