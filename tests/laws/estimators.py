@@ -33,7 +33,9 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
     if cls.accepts.target == "none":
         return X, None
     if cls.accepts.target == "class":
-        return X, np.array(["high", "low", "middle"])[np.digitize(signal, [-1.0, 1.0])]
+        kind = cls().__sklearn_tags__().classifier_tags
+        ends = [-1.0, 1.0] if kind is None or kind.multi_class else [0.0]
+        return X, np.array(["high", "low", "middle"])[np.digitize(signal, ends)]
     if not cls().__sklearn_tags__().target_tags.single_output:
         return X, np.column_stack([signal, X[:, 0] - signal])
     return X, signal
@@ -47,7 +49,7 @@ KEEPING: dict[str, dict[str, Any]] = {"RidgeCV": {"cv": 3, "folds": "content"}}
 EXACT: dict[str, dict[str, Any]] = {
     name: {"tol": 1e-10}
     for name, cls in CLASSES.items()
-    if ("Lasso" in name or "ElasticNet" in name) and "tol" in parameters_of(cls)
+    if any(part in name for part in ("Lasso", "ElasticNet", "Logistic")) and "tol" in parameters_of(cls)
 }
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # What makes folds the same for rows in any order, and for weights as for repetition.
