@@ -183,3 +183,23 @@ def test_a_root_is_found_from_far_away_and_on_a_plateau() -> None:
     np.testing.assert_allclose(root, np.log([1e-3, 1e300, 2.0]), rtol=1e-15)
     flat = increasing_root(lambda x: (np.clip(x, -3.0, -1.0) + 1.0, 1.0 * (x < -1.0)), np.array([-50.0]))
     assert flat[0] >= -1.0
+
+
+@each_case
+def test_kinks_add_up_to_the_loss(case: Case) -> None:
+    """Where a loss says that it is made of straight pieces, it is, up to a term of y alone."""
+    if not hasattr(case.loss, "kinks") or case.z.ndim == 2:
+        return
+    for z in (near(case), case.y.astype(float)):
+        pieces = case.loss.kinks(case.y)
+        value = sum(piece.value(z) for piece in pieces)
+        np.testing.assert_allclose(value, case.loss.value(case.y, z), rtol=1e-13, atol=1e-12)
+        low, high = sum(piece.low for piece in pieces), sum(piece.high for piece in pieces)
+        slope = case.loss.gradient(case.y, z)
+        assert (low <= slope).all()
+        assert (slope <= high).all()
+
+
+def test_every_loss_of_straight_pieces_tells_its_kinks() -> None:
+    kinked = {name for name, cls in LOSSES.items() if hasattr(cls, "kinks")}
+    assert kinked == {"absolute", "quantile", "hinge", "perceptron", "epsilon_insensitive"}

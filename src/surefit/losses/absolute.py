@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from surefit.losses.arrays import Array, aligned, by_row, inside
+from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
+from surefit.losses.kinks import Kink
 from surefit.losses.order import weighted_quantile
 
 
@@ -54,6 +55,11 @@ class Absolute(Loss):
         """Move v towards y by the step, and not beyond it."""
         y, v = aligned(y, v)
         return np.clip(y, v - step, v + step)
+
+    def kinks(self, y: Any) -> tuple[Kink, ...]:
+        """Return the kink at the target."""
+        y = reals(y)
+        return (Kink(y, np.full(y.shape, -1.0), np.full(y.shape, 1.0)),)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         return weighted_quantile(y, s, 0.5)

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import NonNegative
-from surefit.losses.arrays import Array, aligned, by_row, inside
+from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
+from surefit.losses.kinks import Kink
 from surefit.losses.order import weighted_quantile
 
 
@@ -69,6 +70,12 @@ class EpsilonInsensitive(Loss):
         """Move v towards the tube by the step, and not beyond its edge."""
         y, v = aligned(y, v)
         return np.clip(np.clip(v, *self._tube(y)), v - step, v + step)
+
+    def kinks(self, y: Any) -> tuple[Kink, ...]:
+        """Return the two edges of the tube."""
+        below, above = self._tube(reals(y))
+        one, none = np.ones(below.shape), np.zeros(below.shape)
+        return (Kink(above, none, one), Kink(below, -one, none))
 
     def _best_constant(self, y: Array, s: Array) -> float:
         # f is the mean of the absolute distances to both edges of the tube, less epsilon.

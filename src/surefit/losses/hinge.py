@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from surefit.losses.arrays import Array, inside
-from surefit.losses.binary import Margin
+from surefit.losses.arrays import Array, inside, reals
+from surefit.losses.binary import Margin, sign
+from surefit.losses.kinks import Kink
 
 
 class Hinge(Margin):
@@ -39,6 +42,11 @@ class Hinge(Margin):
 
     def _prox(self, m: Array, step: float) -> Array:
         return np.maximum(m, np.minimum(m + step, 1.0))
+
+    def kinks(self, y: Any) -> tuple[Kink, ...]:
+        """Return the kink at a margin of one."""
+        side = sign(reals(y))
+        return (Kink(side, np.minimum(-side, 0.0), np.maximum(-side, 0.0)),)
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return float(np.sign(positive - negative))  # a tie: the middle of [-1, 1], all of which is best

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from surefit.losses.arrays import Array, inside
-from surefit.losses.binary import Margin
+from surefit.losses.arrays import Array, inside, reals
+from surefit.losses.binary import Margin, sign
+from surefit.losses.kinks import Kink
 
 
 class Perceptron(Margin):
@@ -40,6 +43,11 @@ class Perceptron(Margin):
 
     def _prox(self, m: Array, step: float) -> Array:
         return np.maximum(m, np.minimum(m + step, 0.0))
+
+    def kinks(self, y: Any) -> tuple[Kink, ...]:
+        """Return the kink at a margin of zero."""
+        side = sign(reals(y))
+        return (Kink(np.zeros(side.shape), np.minimum(-side, 0.0), np.maximum(-side, 0.0)),)
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return 0.0

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from surefit.core.parameters import Interval
-from surefit.losses.arrays import Array, aligned, by_row, inside
+from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
+from surefit.losses.kinks import Kink
 from surefit.losses.order import weighted_quantile
 
 Level = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
@@ -63,6 +64,11 @@ class Quantile(Loss):
         """Move v towards y: by step q from below, by step (1 - q) from above."""
         y, v = aligned(y, v)
         return np.clip(y, v - step * (1.0 - self.level), v + step * self.level)
+
+    def kinks(self, y: Any) -> tuple[Kink, ...]:
+        """Return the kink at the target."""
+        y = reals(y)
+        return (Kink(y, np.full(y.shape, -self.level), np.full(y.shape, 1.0 - self.level)),)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         return weighted_quantile(y, s, self.level)
