@@ -17,8 +17,9 @@ a warning, and never NaN. Every loss is here under the name of its class::
 
 To add one: a file with a class below :class:`~surefit.losses.base.Loss` that gives itself ``name``, ``task``,
 ``link``, ``value``, ``gradient`` and ``curvature``; ``conjugate`` and ``prox``, and ``kinks`` for straight
-pieces, only where they exist, because a solver asks by looking. Its options are the annotated parameters of ``__init__``. The laws find it by
-themselves. ``links`` has the link functions; ``arrays``, ``stable``, ``roots`` and ``order`` what is shared.
+pieces, only where they exist, because a solver asks by looking. Its options are the annotated parameters of
+``__init__``. The laws find it by themselves. ``links`` has the link functions; ``arrays``, ``stable``,
+``roots`` and ``order`` what is shared.
 """
 
 from __future__ import annotations
