@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.lasso import Lasso as Lasso
     from surefit.models.linear.linear_model import LinearModel as LinearModel
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
+    from surefit.models.linear.logistic import LogisticRegression as LogisticRegression
     from surefit.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
     from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
     from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
@@ -99,6 +100,7 @@ _EXPORTS = {
     "LinearModel": "models.linear.linear_model",
     "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
+    "LogisticRegression": "models.linear.logistic",
     "MajorityClassifier": "models.baseline.majority",
     "MeanRegressor": "models.baseline.mean",
     "MinMaxScaler": "models.prepare.min_max_scaler",

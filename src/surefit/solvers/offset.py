@@ -63,13 +63,17 @@ class SecondDerivatives:
 
     def at(self, w: Array) -> At:
         """Evaluate the mean loss to second order, in one pass."""
-        self.objective.passes += 1
         coef, intercept = self.objective.split(w)
         of = partial(Curvature.of, loss=self.objective.loss, w=coef, intercept=intercept, order=2)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial point may be too far out
-            found: Curvature = self.objective.engine.accumulate(of, self._source)
+            found: Curvature = self.accumulate(of)
         weight = found.weight
         return At(found.value / weight, found.gradient / weight, found.hessian / weight)
+
+    def accumulate(self, of: Any) -> Any:
+        """Read the moved rows once and add up a statistic."""
+        self.objective.passes += 1
+        return self.objective.engine.accumulate(of, self._source)
 
 
 def _offset(objective: Objective) -> Array:

@@ -63,6 +63,10 @@ class MeanLossModel(Estimator, abstract=True):
         """Return the source as the loss wants it."""
         return source
 
+    def _intercept_is_free(self) -> bool:
+        """Whether the objective has an intercept, which it never penalises."""
+        return self.fit_intercept
+
     def _solver(self, objective: Objective) -> Solver:
         return self._solver_called("auto", objective)
 
@@ -92,7 +96,7 @@ class MeanLossModel(Estimator, abstract=True):
         else:
             source = MappedSource(source, schema, checked)
         objective = Objective(
-            source, engine, loss, NoPenalty(), fit_intercept=self.fit_intercept, outputs=outputs
+            source, engine, loss, NoPenalty(), fit_intercept=self._intercept_is_free(), outputs=outputs
         )
         objective.penalty = self._penalty(objective)
         return objective

@@ -1,0 +1,78 @@
+"""How far each row pulls its own fit, weighted by where it pulls: what Firth's correction adds to a score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.batch import Batch
+from surefit.stats.base import Statistic, seal
+from surefit.stats.products import pulled, scores
+from surefit.stats.trials import Trial
+
+Array = NDArray[np.float64]
+
+BLOCK = 4096  # rows whose products with the root stay in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class HatPull(Statistic):
+    r""":math:`X'h(\tfrac12 - p)` of a logistic fit, with :math:`h_i = s_i p_i (1 - p_i) \|R'x_i\|^2`.
+
+    R is a root of the inverse information; rows have a last 1 where there is an intercept. total: the sum of
+    h, which is the number of coefficients.
+
+    >>> batch = Batch(np.array([[1.0], [-1.0]]), np.array([0.0, 1.0]))
+    >>> HatPull.of(batch, w=np.zeros(1), root=np.array([[2.0]])).total
+    2.0
+    """
+
+    name = "hat_pull"
+
+    pull: Array
+    total: float
+
+    def __post_init__(self) -> None:
+        seal(self)
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        *,
+        w: Array | None = None,
+        intercept: Any = None,
+        root: Array | None = None,
+        **context: Any,
+    ) -> HatPull:
+        """Evaluate at w and ``intercept``, None for no intercept."""
+        if w is None or root is None:
+            raise ValueError("a HatPull needs w= and root=.")
+        X: Any = batch.X
+        z = scores(X, w) + (0.0 if intercept is None else intercept)
+        away = 0.5 * np.tanh(0.5 * z)  # p - 1/2, all of its digits
+        hat = (0.25 - away**2) * (1.0 if batch.weight is None else batch.weight)
+        rest = root if intercept is None else root[:-1]
+        for first in range(0, len(z), BLOCK):
+            some = slice(first, first + BLOCK)
+            along = scores(X[some], rest) + (0.0 if intercept is None else root[-1])
+            hat[some] *= np.einsum("ij,ij->i", along, along)
+        slope = -hat * away
+        pull = pulled(X, slope)
+        return cls(pull if intercept is None else np.append(pull, slope.sum()), float(hat.sum()))
+
+    def __add__(self, other: HatPull) -> HatPull:
+        return HatPull(self.pull + other.pull, self.total + other.total)
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """A point that is not the optimum, with and without an intercept."""
+        w = np.array([0.3, -0.2, 0.1, 0.05])
+        return (
+            Trial("numbers", {"w": w, "intercept": 0.25, "root": np.eye(5) / 9}),
+            Trial("sparse", {"w": w, "root": np.eye(4)[:, :3] / 5}),
+        )
