@@ -29,6 +29,7 @@ WEIGHT = np.arange(20_000) % 3.0
 GRAM = X.T @ X / len(X)
 FREE = np.full(12, np.inf)
 TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, upper=FREE)
+CHANCES = X**2 / (X**2).sum(axis=1, keepdims=True)
 TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
 
 
@@ -119,6 +120,19 @@ CASES = {
         "round_trip",
         (X, X[:12, :2].copy(), X[:, :2] + 1.0, np.arange(20_000) % 3.0, X[0]),
     ),
+    "distinct_items.distinct_items": ("distinct_items", "distinct_items", (np.arange(20_000) % 7,)),
+    "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),
+    "pair_counts.pair_counts": (
+        "pair_counts",
+        "pair_counts",
+        (np.arange(20_000) % 7, np.arange(20_000) % 5, WEIGHT, 0, 7),
+    ),
+    "score_groups.score_groups": (
+        "score_groups",
+        "score_groups",
+        (X[:, 0].round(3), X[:, 1] > 0, WEIGHT),
+    ),
+    "score_groups.score_areas": ("score_groups", "score_areas", (WEIGHT, WEIGHT[::-1].copy())),
     "topk.row_argmin": ("topk", "row_argmin", (X,)),
     "topk.top_k": ("topk", "top_k", (X, 5)),
     "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
@@ -136,7 +150,7 @@ def face(case):
 def arrays(result):
     if dataclasses.is_dataclass(result):
         return [np.asarray(getattr(result, f.name)) for f in dataclasses.fields(result) if f.compare]
-    return [result]
+    return [np.asarray(part) for part in result] if isinstance(result, tuple) else [result]
 
 
 def call(case, **keywords):
