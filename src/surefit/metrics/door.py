@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, SurefitWarning
+from surefit.core.native.finite import all_finite
 from surefit.metrics.labels import Labels, as_labels, encode
 
 
@@ -83,6 +84,50 @@ def probabilities(y_true: Any, y_pred: Any, names: Any) -> Pair:
     return Pair(codes, chances, classes)
 
 
+def scores(y_true: Any, y_pred: Any, names: Any) -> Pair:
+    """Check labels and scores: (n,), higher for the second of two labels, or (n, k), one for each class.
+
+    Two columns of two labels are taken for the scores of the second. ``names`` are the labels of all classes.
+    """
+    truth, given = as_labels(y_true, "y_true"), np.asarray(y_pred)
+    if given.dtype != np.float32:
+        given = _numbers(given, "y_pred")
+    else:
+        _finite(given, "y_pred")
+    _same_rows(truth, given)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim == 1:
+        return Pair(truth, given, None)
+    classes, codes = _codes(truth, names)
+    if given.shape[1] != len(classes):
+        raise DataError(
+            f"y_pred gives scores of {given.shape[1]} classes, but there are {len(classes)}: "
+            f"{', '.join(map(str, classes[:10]))}; pass the labels of all classes as labels=."
+        )
+    return Pair(truth, given[:, 1], None) if len(classes) == 2 else Pair(codes, given, classes)
+
+
+def tables(y_true: Any, y_pred: Any) -> Pair:
+    """Check the relevance and the score of each label of a row, both (n, k)."""
+    truth, given = _numbers(y_true, "y_true"), _numbers(y_pred, "y_pred")
+    _same_rows(truth, given)
+    if truth.ndim != 2 or truth.shape != given.shape:
+        raise DataError(
+            f"y_true has shape {truth.shape} and y_pred {given.shape}; both must be (n, k)."
+        )
+    return Pair(truth, given, None)
+
+
+def points(X: Any, labels: Any) -> Pair:
+    """Check points, (n, p), and the label of the cluster of each."""
+    table, clusters = _numbers(X, "y_true"), as_labels(labels, "y_pred")
+    _same_rows(table, clusters)
+    if table.ndim == 1:
+        raise DataError("y_true has 1 dimension; points must be (n, p), one row each.")
+    return Pair(table, clusters, None)
+
+
 def _codes(truth: Labels, names: Any) -> tuple[Labels, NDArray[np.int64]]:
     if names is None:
         classes, codes = encode(truth)
@@ -129,10 +174,15 @@ def _numbers(values: Any, what: str) -> NDArray[np.float64]:
         raise DataError(f"{what} must hold numbers; for labels, use a classification metric.") from None
     if table.ndim not in (1, 2):
         raise DataError(f"{what} has {table.ndim} dimensions; it must be (n,) or (n, k).")
-    if not np.isfinite(table).all():
-        row = int(np.flatnonzero(~np.isfinite(table).reshape(len(table), -1).all(axis=1))[0])
-        raise DataError(f"{what} of row {row} is {table[row]}; drop the row or fill it with a finite number.")
+    _finite(table, what)
     return table
+
+
+def _finite(table: NDArray[Any], what: str) -> None:
+    if all_finite(table if table.flags.forc else np.ascontiguousarray(table)):
+        return
+    row = int(np.flatnonzero(~np.isfinite(table).reshape(len(table), -1).all(axis=1))[0])
+    raise DataError(f"{what} of row {row} is {table[row]}; drop the row or fill it with a finite number.")
 
 
 def _same_rows(truth: NDArray[Any], prediction: NDArray[Any]) -> None:

@@ -62,16 +62,11 @@ class LogLoss(Metric):
     task = "probability"
     better = "lower"
     statistic = Surprise
+    arguments = ("y_true", "y_proba")
 
     def __init__(self, *, normalize: bool = True, labels: LabelList = None) -> None:
         self.normalize = normalize
         self.labels = labels
-
-    def __call__(  # type: ignore[override]  # scikit-learn's name of the second argument
-        self, y_true: Any, y_proba: Any, sample_weight: Any = None, **options: Any
-    ) -> float:
-        """Score probabilities; options replace this metric's own for one call."""
-        return float(super().__call__(y_true, y_proba, sample_weight, **options))
 
     def finish(self, statistic: Surprise) -> float:
         """Return the mean or the sum; the mean of no rows is NaN."""
