@@ -41,6 +41,10 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
     from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
     from surefit.models.factor.pca import PCA as PCA
+    from surefit.models.linear.ard_regression import ARDRegression as ARDRegression
+    from surefit.models.linear.bayesian_logit import BayesianLogisticRegression as BayesianLogisticRegression
+    from surefit.models.linear.bayesian_regression import BayesianLinearRegression as BayesianLinearRegression
+    from surefit.models.linear.bayesian_ridge import BayesianRidge as BayesianRidge
     from surefit.models.linear.constrained import ConstrainedLasso as ConstrainedLasso
     from surefit.models.linear.constrained import ConstrainedRidge as ConstrainedRidge
     from surefit.models.linear.elastic_net import ElasticNet as ElasticNet
@@ -80,6 +84,10 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     __version__: str
 
 _EXPORTS = {
+    "ARDRegression": "models.linear.ard_regression",
+    "BayesianLinearRegression": "models.linear.bayesian_regression",
+    "BayesianLogisticRegression": "models.linear.bayesian_logit",
+    "BayesianRidge": "models.linear.bayesian_ridge",
     "Certificate": "core.certificate",
     "Checkpoint": "core.callbacks",
     "ConstrainedLasso": "models.linear.constrained",

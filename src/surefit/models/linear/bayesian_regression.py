@@ -1,0 +1,271 @@
+"""Linear regression with a conjugate prior: the whole posterior, exactly, from moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import lgamma, log, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.parameters import NonNegative, Positive
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.distributions.inverse_gamma import InverseGamma
+from surefit.distributions.multivariate_normal import MultivariateNormal
+from surefit.distributions.multivariate_student_t import MultivariateStudentT
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.linear.bayesian_prediction import BayesianPrediction, ends, plane_spread, raw_root
+from surefit.models.linear.evidence import moments_evidence
+from surefit.models.linear.gaussian_posterior import Posterior, Prior, misfit, solve
+from surefit.models.linear.ridge_fit import LARGEST_GRAM
+from surefit.models.updating import OneStatistic
+from surefit.stats.moments import Moments
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+TOLERANCE = 1e-9  # relative to lengths of columns and targets: rounding over many rows stays below
+
+
+@dataclass(frozen=True, slots=True)
+class BayesianLinearRegressionParameters:
+    """The mean of the coefficients; R with RR' their covariance over the noise; the noise; the evidence.
+
+    root: for w and the height of the plane at ``center``. noise_shape, noise_scale: of the inverse gamma
+    posterior; None and the variance itself where that is known. misfit: squared residuals plus prior's.
+    """
+
+    coef: Vector
+    intercept: float
+    center: Vector
+    root: Matrix
+    noise_shape: float | None
+    noise_scale: float
+    misfit: float
+    log_evidence: float
+
+
+class BayesianLinearRegression(BayesianPrediction, RegressorMixin, OneStatistic):
+    r"""Find :math:`p(w, b | X, y)` for normal noise and a prior :math:`w \sim N(m_0, \Lambda^{-1})`.
+
+    prior_precision: Lambda: a number, one a column, or a matrix. prior_mean: m0: a number, or one a column.
+    noise_variance: that of the noise, where it is known. Where it is None, it has an inverse gamma prior
+    (noise_shape, noise_scale), and the prior of w is in its units: N(m0, noise / Lambda).
+    fit_intercept: whether there is a b; its prior is flat, or normal about 0 with intercept_precision.
+
+    One pass gathers moments, so ``partial_fit``, ``merge`` and ``forget`` end in the posterior of one fit.
+    ``coef_`` is the posterior mean and mode: that of ridge with alpha = noise_variance * prior_precision.
+
+    >>> from surefit import BayesianLinearRegression
+    >>> model = BayesianLinearRegression(1.0, noise_variance=1.0, fit_intercept=False)
+    >>> mean, std = model.fit([[1.0], [2.0]], [1.0, 2.0]).predict([[3.0]], return_std=True)
+    >>> mean.round(6), (std**2).round(6), model.posterior_.variance.round(6)
+    (array([2.5]), array([2.5]), array([0.166667]))
+    """
+
+    accepts = Accepts(target="number")
+    learns = BayesianLinearRegressionParameters
+
+    center_: Vector
+    root_: Matrix
+    noise_shape_: float | None
+    noise_scale_: float
+    misfit_: float
+    log_evidence_: float
+
+    def __init__(
+        self,
+        prior_precision: Positive | np.ndarray | list | tuple = 1.0,
+        *,
+        prior_mean: float | np.ndarray | list | tuple = 0.0,
+        noise_variance: Positive | None = None,
+        noise_shape: Positive = 1.0,
+        noise_scale: Positive = 1.0,
+        fit_intercept: bool = True,
+        intercept_precision: NonNegative = 0.0,
+    ) -> None:
+        self.prior_precision = prior_precision
+        self.prior_mean = prior_mean
+        self.noise_variance = noise_variance
+        self.noise_shape = noise_shape
+        self.noise_scale = noise_scale
+        self.fit_intercept = fit_intercept
+        self.intercept_precision = intercept_precision
+
+    def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
+        if schema.width > LARGEST_GRAM:
+            raise RefusalError(
+                f"BayesianLinearRegression holds the covariance of {schema.width} coefficients, which works "
+                f"up to {LARGEST_GRAM} columns: drop some, or take Ridge for the mean alone."
+            )
+        return Moments.of
+
+    def _prior(self, columns: int) -> Prior:
+        """The prior in units of the noise."""
+        unit = 1.0 if self.noise_variance is None else float(self.noise_variance)
+        mean = _entries("prior_mean", self.prior_mean, columns)
+        if mean.ndim != 1:
+            raise ParameterError(
+                "BayesianLinearRegression: prior_mean must be a number, or one a column, not a matrix."
+            )
+        precision = _entries("prior_precision", self.prior_precision, columns)
+        matrix = np.diag(precision) if precision.ndim == 1 else precision
+        if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0) or _least(matrix) <= 0:
+            raise ParameterError(
+                "BayesianLinearRegression: prior_precision must be positive: a number, one a column, "
+                "or a symmetric positive definite matrix."
+            )
+        intercept = float(self.intercept_precision) * unit if self.fit_intercept else None
+        return Prior(mean, matrix * unit, intercept)
+
+    def _finish(self, moments: Moments, schema: Schema) -> Learned:
+        prior = self._prior(schema.width)
+        found = solve(moments, prior)
+        center = moments.mean_x if self.fit_intercept else np.zeros(schema.width)
+        parameters = BayesianLinearRegressionParameters(
+            found.coef,
+            float(found.height - center @ found.coef) if self.fit_intercept else 0.0,
+            center,
+            found.root,
+            *self._noise_posterior(moments.weight, prior, found.squares),
+            found.squares,
+            self._log_evidence(moments.weight, prior, found),
+        )
+        certificate = self._certificate(misfit(moments, prior, found))
+        return Learned(parameters, certificate, moments_evidence(moments, self.fit_intercept))
+
+    def _noise_posterior(self, weight: float, prior: Prior, squares: float) -> tuple[float | None, float]:
+        if self.noise_variance is not None:
+            return None, float(self.noise_variance)
+        free = weight - float(prior.flat)
+        return self.noise_shape + free / 2, self.noise_scale + squares / 2
+
+    def _log_evidence(self, weight: float, prior: Prior, found: Posterior) -> float:
+        """The log-density of the targets; of a flat intercept, integrated over all its values."""
+        free = weight - float(prior.flat)
+        shape, scale = self._noise_posterior(weight, prior, found.squares)
+        if shape is None:
+            return found.log_ratio - 0.5 * (free * log(2 * pi * scale) + found.squares / scale)
+        gammas = lgamma(shape) - lgamma(self.noise_shape)
+        powers = self.noise_shape * log(self.noise_scale) - shape * log(scale)
+        return found.log_ratio - 0.5 * free * log(2 * pi) + gammas + powers
+
+    @staticmethod
+    def _certificate(value: float) -> Certificate:
+        return Certificate("exact", "relative misfit of mean, covariance and noise", value, TOLERANCE)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Put the posterior into its equations, set up anew from the rows; nothing is solved."""
+        moments = engine.accumulate(self._of(source.schema), source)
+        prior = self._prior(source.schema.width)
+        center = moments.mean_x if self.fit_intercept else np.zeros(source.schema.width)
+        height = self.intercept_ + float(center @ self.coef_)
+        log_ratio = 0.5 * prior.log_determinant() + float(np.linalg.slogdet(self.root_)[1])
+        found = Posterior(self.coef_, height, self.root_, self.misfit_, log_ratio)
+        shape, scale = self._noise_posterior(moments.weight, prior, self.misfit_)
+        evidence = self._log_evidence(moments.weight, prior, found)
+        known = np.array([self.noise_scale_, self.log_evidence_, self.noise_shape_ or 0.0])
+        again = np.array([scale, evidence, shape or 0.0])
+        change = np.abs(known - again) / (1.0 + np.abs(again))
+        spread = np.sqrt(np.diagonal(moments.gram) / moments.weight) + np.finfo(float).eps * np.abs(center)
+        moved = np.abs(self.center_ - center) / np.where(spread > 0, spread, 1.0)
+        return self._certificate(
+            max(misfit(moments, prior, found), float(change.max()), 1e-3 * float(moved.max(initial=0.0)))
+        )
+
+    def _spreads(self, X: Any) -> Vector:
+        return self._noise() * plane_spread(X, self.center_, self.root_)
+
+    def _noise(self) -> float:
+        return self.noise_scale_ if self.noise_shape_ is None else self.noise_scale_ / self.noise_shape_
+
+    def _freedom(self) -> float:
+        return np.inf if self.noise_shape_ is None else 2.0 * self.noise_shape_
+
+    def _mean(self) -> Vector:
+        return np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
+
+    @property
+    def posterior_(self) -> MultivariateNormal | MultivariateStudentT:
+        """The distribution of the coefficients, and of the intercept behind them."""
+        check_is_fitted(self)
+        root = raw_root(self.root_, self.center_)
+        covariance = self._noise() * (root @ root.T)
+        if self.noise_shape_ is None:
+            return MultivariateNormal(self._mean(), covariance)
+        return MultivariateStudentT(self._freedom(), self._mean(), covariance)
+
+    @property
+    def noise_posterior_(self) -> InverseGamma | None:
+        """The distribution of the noise variance; None where it is known."""
+        check_is_fitted(self)
+        return None if self.noise_shape_ is None else InverseGamma(self.noise_shape_, self.noise_scale_)
+
+    def credible_interval(self, level: float = 0.95) -> Matrix:
+        """Lower and upper bound for each coefficient, and for the intercept behind them."""
+        check_is_fitted(self)
+        root, freedom = raw_root(self.root_, self.center_), self._freedom()
+        error = np.sqrt(self._noise() * np.einsum("ij,ij->i", root, root))
+        each = (
+            stats.t(freedom, loc=self._mean(), scale=error)
+            if np.isfinite(freedom)
+            else stats.norm(loc=self._mean(), scale=error)
+        )
+        return ends(each, level)
+
+    def sample_posterior(self, n_samples: int = 1, random_state: Any = None) -> tuple[Matrix, Vector]:
+        """Draw coefficients (n_samples, p + 1), the intercept last, and the noise variance of each draw."""
+        check_is_fitted(self)
+        coef, noise = self._draws(n_samples, np.random.default_rng(random_state))
+        if self.fit_intercept:
+            coef[:, -1] -= coef[:, :-1] @ self.center_
+        return coef, noise
+
+    def _draws(self, n: int, rng: np.random.Generator) -> tuple[Matrix, Vector]:
+        """Draw (w, h), and the noise."""
+        shape = self.noise_shape_
+        noise = self.noise_scale_ / (np.ones(n) if shape is None else rng.gamma(shape, size=n))
+        mean = np.append(self.coef_, self.intercept_ + self.center_ @ self.coef_)
+        mean = mean if self.fit_intercept else self.coef_
+        steps = rng.normal(size=(n, len(mean))) @ self.root_.T
+        return mean + steps * np.sqrt(noise)[:, None], noise
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = True) -> Matrix:
+        """Draw whole planes from the posterior, (rows, n_samples): with the noise of new rows, or without."""
+        rng = np.random.default_rng(random_state)
+        rows = self._answer(lambda X: X.toarray() if sparse.issparse(X) else X, X)
+        coef, variance = self._draws(n_samples, rng)
+        moved = rows - self.center_
+        found = moved @ coef[:, :-1].T + coef[:, -1] if self.fit_intercept else moved @ coef.T
+        return found + rng.normal(size=found.shape) * np.sqrt(variance) if noise else found
+
+
+def _entries(name: str, given: Any, columns: int) -> NDArray[np.float64]:
+    """A number for all columns, one a column, or a matrix, as an array."""
+    values = np.asarray(given, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(columns, float(values))
+    if values.shape not in ((columns,), (columns, columns)) or not np.isfinite(values).all():
+        raise ParameterError(
+            f"BayesianLinearRegression: {name} has the shape {values.shape} for {columns} columns; "
+            "give a finite number, or one a column."
+        )
+    return values
+
+
+def _least(matrix: Matrix) -> float:
+    """The smallest eigenvalue, with columns of length one."""
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    if not (size > 0).all():
+        return 0.0
+    return float(np.linalg.eigvalsh(matrix / size[:, None] / size)[0])
