@@ -29,7 +29,7 @@ WEIGHT = np.arange(20_000) % 3.0
 GRAM = X.T @ X / len(X)
 FREE = np.full(12, np.inf)
 TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, upper=FREE)
-CHANCES = X**2 / (X**2).sum(axis=1, keepdims=True)
+CHANCES = X**2 / (X**2).max()
 TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
 
 
