@@ -25,13 +25,15 @@ class Batch:
 
     X is a contiguous float matrix, CSR, a typed table, or cells of any type; a model that asked for numbers
     sees nothing else.
-    y is (n,) or (n, k) float64, or (n,) class codes; weight is (n,) float64, None for all ones.
+    y is (n,) or (n, k) float64, or (n,) class codes; weight is (n,) float64, None for all ones. offset is
+    (n,) float64: what a generalised linear model adds to the score of each row; None for nothing.
     """
 
     X: Dense | Sparse | Table | Cells
     y: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
     start: int = 0
+    offset: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

@@ -9,19 +9,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
-from surefit.data.door import admit
 from surefit.engine.base import choose_engine
 from surefit.io.load import load
 from surefit.io.records import is_pipeline
 from surefit.models.base import Estimator
 
 
-def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also: Any) -> Certificate:
     """Recompute the certificate of a fitted model, or of a model file, from the data that it was fitted to.
 
     The path is independent of the fit and calls no solver. ``verify(...).holds`` is False when the model, a
-    label or a weight was changed. Of a pipeline every step is verified, on the rows that the steps before it
-    give; the first whose certificate does not hold is returned, or else the last.
+    label or a weight was changed. ``also``: what else ``fit`` was given, such as an offset. Of a pipeline
+    every step is verified, on the rows that the steps before it give; the first whose certificate does not
+    hold is returned, or else the last.
 
     >>> import surefit
     >>> X, y = [[0], [1], [2]], [1.0, 2.0, 6.0]
@@ -43,5 +43,5 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
         )
     classes = getattr(model, "classes_", None)
     check_is_fitted(model)
-    source = admit(model, model._accepted(), X, y, sample_weight, reset=False, classes=classes)
+    source = model._source(X, y, sample_weight, reset=False, classes=classes, **also)
     return model._certify(source, choose_engine(source))

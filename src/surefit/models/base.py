@@ -83,9 +83,19 @@ class Estimator(
         """
         return self._atomically(lambda: self._fit(X, y, sample_weight))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _source(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
+    ) -> Source:
+        """Check the data of a fit, or of its verification, and make a source of them."""
+        if also:
+            raise TypeError(
+                f"{type(self).__name__} takes no {', '.join(also)} beside X, y and sample_weight."
+            )
+        return admit(self, self._accepted(), X, y, sample_weight, reset=reset, classes=classes)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
         validate(self)
-        source = admit(self, self._accepted(), X, y, sample_weight)
+        source = self._source(X, y, sample_weight, **also)
         watch = _CallbackWatch(self, X, y, sample_weight)
         self.trace_ = Trace(watcher=watch)
         try:

@@ -172,6 +172,7 @@ class Objective:
         if self.fit_intercept and self.loss.task == "regression":
             mean = self.targets.total / self.targets.weight
             score = np.asarray(self.loss.link.forward(mean), dtype=np.float64)
+            score = score - self.targets.offset / self.targets.weight
             start[-1] = np.where(np.isfinite(score), score, 0.0).reshape(np.shape(start[-1]))
         elif self.fit_intercept and self.loss.task == "binary" and self.loss.link.name == "logit":
             share = float(self.targets.total[0] / self.targets.weight)

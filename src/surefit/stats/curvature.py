@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.native.gram import sandwich
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.products import pulled, scores
+from surefit.stats.products import pulled, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
 
 Array = NDArray[np.float64]
@@ -72,7 +72,7 @@ class Curvature(Statistic):
         if loss is None or w is None:
             raise ValueError("a Curvature needs loss= and w=.")
         X: Any = batch.X
-        z = scores(X, w) if intercept is None else scores(X, w) + intercept
+        z = scores_of(batch, w, intercept)
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
         value = float((s * each).sum())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.products import pulled, scores
+from surefit.stats.products import pulled, scores, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 
 Array = NDArray[np.float64]
@@ -198,8 +198,8 @@ class Rows:
         if not s.all():
             kept = s > 0
             X, y, s = X[kept], None if y is None else y[kept], s[kept]
-        z = scores(X, w)
-        return cls(X, y, s, z if intercept is None else z + intercept, kept)
+            batch = Batch(X, y, s, offset=None if batch.offset is None else batch.offset[kept])
+        return cls(X, y, s, scores_of(batch, w, intercept), kept)
 
     def slopes(self, batch: Batch, loss: Any, given: Array | None, signs: tuple[float, float]) -> Array:
         """Return the loss's slopes, or those given, the negative and the positive ones each scaled."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.data.batch import Batch
+
 Array = NDArray[np.float64]
 
 BLOCK = 1 << 16  # cells that are converted at a time, few enough to stay in the cache
@@ -25,6 +27,18 @@ def scores(X: Any, w: Array) -> Array:
     for some in _blocks(X):
         np.matmul(X[some].astype(np.float64), w, out=out[some])
     return out
+
+
+def scores_of(batch: Batch, w: Array, intercept: Any = None) -> Array:
+    """Return Xw of a batch, with an intercept unless it is None, and with the offset of its rows.
+
+    >>> scores_of(Batch(np.eye(2), offset=np.array([0.0, 10.0])), np.array([1.0, 2.0]), 0.5)
+    array([ 1.5, 12.5])
+    """
+    z = scores(batch.X, w)
+    if intercept is not None:
+        z = z + intercept
+    return z if batch.offset is None else z + batch.offset
 
 
 def pulled(X: Any, u: Array) -> Array:

@@ -21,8 +21,12 @@ def gathered(source: Source) -> Batch:
     X = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
     weights = [np.ones(len(batch)) if batch.weight is None else batch.weight for batch in batches]
     plain = all(batch.weight is None for batch in batches)
+    offsets = [batch.offset for batch in batches if batch.offset is not None]
     return Batch(
-        X, np.concatenate([np.asarray(b.y) for b in batches]), None if plain else np.concatenate(weights)
+        X,
+        np.concatenate([np.asarray(b.y) for b in batches]),
+        None if plain else np.concatenate(weights),
+        offset=np.concatenate(offsets) if offsets else None,
     )
 
 
