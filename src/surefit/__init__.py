@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.linear_model import LinearModel as LinearModel
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
     from surefit.models.linear.logistic import LogisticRegression as LogisticRegression
+    from surefit.models.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
     from surefit.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
     from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
     from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
@@ -69,6 +70,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
     from surefit.models.linear.sparse_path import enet_path as enet_path
     from surefit.models.linear.sparse_path import lasso_path as lasso_path
+    from surefit.models.prepare.basis_expansion import BasisExpansion as BasisExpansion
+    from surefit.models.prepare.contrast_encoder import ContrastEncoder as ContrastEncoder
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
     from surefit.models.prepare.missing_indicator import MissingIndicator as MissingIndicator
     from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
@@ -85,6 +88,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
 
 _EXPORTS = {
     "ARDRegression": "models.linear.ard_regression",
+    "BasisExpansion": "models.prepare.basis_expansion",
     "BayesianLinearRegression": "models.linear.bayesian_regression",
     "BayesianLogisticRegression": "models.linear.bayesian_logit",
     "BayesianRidge": "models.linear.bayesian_ridge",
@@ -92,6 +96,7 @@ _EXPORTS = {
     "Checkpoint": "core.callbacks",
     "ConstrainedLasso": "models.linear.constrained",
     "ConstrainedRidge": "models.linear.constrained",
+    "ContrastEncoder": "models.prepare.contrast_encoder",
     "Diagnosis": "core.diagnosis",
     "EarlyStopping": "core.callbacks",
     "ElasticNet": "models.linear.elastic_net",
@@ -109,6 +114,7 @@ _EXPORTS = {
     "LinearRegression": "models.linear.linear_regression",
     "Logger": "core.callbacks",
     "LogisticRegression": "models.linear.logistic",
+    "LogisticRegressionCV": "models.linear.logistic_cv",
     "MajorityClassifier": "models.baseline.majority",
     "MeanRegressor": "models.baseline.mean",
     "MinMaxScaler": "models.prepare.min_max_scaler",

@@ -37,6 +37,7 @@ PEERS = dict(all_estimators())
 # A level that only rows without weight have is none, so these refuse rows that the check removed from the fit
 # and asks for; told what to do with such rows, they are put to the same check.
 REFUSE_UNKNOWN = {
+    "ContrastEncoder": {"handle_unknown": "ignore"},
     "OneHotEncoder": {"handle_unknown": "ignore"},
     "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
 }
