@@ -113,9 +113,7 @@ def tables(y_true: Any, y_pred: Any) -> Pair:
     truth, given = _numbers(y_true, "y_true"), _numbers(y_pred, "y_pred")
     _same_rows(truth, given)
     if truth.ndim != 2 or truth.shape != given.shape:
-        raise DataError(
-            f"y_true has shape {truth.shape} and y_pred {given.shape}; both must be (n, k)."
-        )
+        raise DataError(f"y_true has shape {truth.shape} and y_pred {given.shape}; both must be (n, k).")
     return Pair(truth, given, None)
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import ParameterError
-from surefit.core.parameters import Has
 from surefit.data.batch import Batch
-from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred, Vector, blocks, columns, sum_of_squares
+from surefit.metrics.sums import ManyOutputMetric, OutputWeights
 from surefit.stats.base import Statistic
-
-OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +25,15 @@ class SquaredErrors(Statistic):
     errors: Vector
 
     @classmethod
-    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> SquaredErrors:
-        """Compute it over the targets of a batch and what was predicted for them."""
+    def of(
+        cls, batch: Batch, *, prediction: Any = None, transform: Any = None, **context: Any
+    ) -> SquaredErrors:
+        """Compute it over targets and what was predicted for them, both transformed if asked for."""
         truth, guess = columns(batch.y), columns(prediction)
         errors = np.zeros(len(truth))
         for rows in blocks(len(batch)):
-            residual = truth[:, rows] - guess[:, rows]
+            pair = truth[:, rows], guess[:, rows]
+            residual = np.subtract(*(pair if transform is None else map(transform, pair)))
             errors += sum_of_squares(residual, None if batch.weight is None else batch.weight[rows])
         weight = len(batch) if batch.weight is None else batch.weight.sum()
         return cls(len(batch), float(weight), errors)
@@ -42,44 +41,14 @@ class SquaredErrors(Statistic):
     def __add__(self, other: SquaredErrors) -> SquaredErrors:
         return SquaredErrors(self.rows + other.rows, self.weight + other.weight, self.errors + other.errors)
 
+    @property
+    def mean(self) -> Vector:
+        """The mean of each output; NaN for no rows."""
+        return self.errors / self.weight if self.weight > 0 else np.full_like(self.errors, np.nan)
 
-class _Squared(Metric):
-    """What the metrics of a mean over outputs share."""
 
-    task = "regression"
-    better: ClassVar[Better | None] = "lower"
+class _Squared(ManyOutputMetric):
     statistic: ClassVar[type[Statistic]] = SquaredErrors
-
-    def __init__(
-        self, *, multioutput: Literal["raw_values", "uniform_average"] | OutputWeights = "uniform_average"
-    ) -> None:
-        self.multioutput = multioutput
-
-    def _averaged(self, scores: Vector) -> float | NDArray[np.float64]:
-        if isinstance(self.multioutput, str) and self.multioutput == "raw_values":
-            return scores
-        if isinstance(self.multioutput, str):
-            return float(scores.mean())
-        return float(np.average(scores, weights=_output_weights(self.name, self.multioutput, len(scores))))
-
-    @classmethod
-    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
-        """Add the ways to average outputs."""
-        for case in super().cases(rng):
-            yield case
-            if case.truth.ndim == 2:
-                yield case.with_options(multioutput="raw_values")
-                yield case.with_options(multioutput=[0.5, 2.0, 1.0])
-
-
-def _output_weights(name: str, given: Any, outputs: int) -> Vector:
-    weights = np.asarray(given, dtype=np.float64)
-    if weights.shape != (outputs,) or not weights.sum() > 0:
-        raise ParameterError(
-            f"{name}: multioutput={given!r} must hold one weight for each of the {outputs} outputs, "
-            "with a positive sum."
-        )
-    return weights
 
 
 class SumSquaredError(_Squared):
@@ -109,7 +78,7 @@ class MeanSquaredError(_Squared):
 
     def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
         """Return the mean, averaged over outputs; NaN for no rows."""
-        return self._averaged(_mean(statistic))
+        return self._averaged(statistic.mean)
 
 
 class RootMeanSquaredError(_Squared):
@@ -124,15 +93,7 @@ class RootMeanSquaredError(_Squared):
 
     def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
         """Return the root, averaged over outputs; NaN for no rows."""
-        return self._averaged(np.sqrt(_mean(statistic)))
-
-
-def _mean(statistic: SquaredErrors) -> Vector:
-    return (
-        statistic.errors / statistic.weight
-        if statistic.weight > 0
-        else np.full_like(statistic.errors, np.nan)
-    )
+        return self._averaged(np.sqrt(statistic.mean))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +128,7 @@ class R2(_Squared):
 
     name = "r2_score"
     better = "higher"
-    statistic = Variation
+    statistic: ClassVar[type[Statistic]] = Variation
 
     def __init__(
         self,
@@ -184,7 +145,9 @@ class R2(_Squared):
         if statistic.errors.rows < 2:
             return float("nan")
         total = np.where(statistic.truth.constant, 0.0, statistic.truth.scatter)
-        errors = statistic.errors.errors
+        return self._shares(statistic.errors.errors, total)
+
+    def _shares(self, errors: Vector, total: Vector) -> float | NDArray[np.float64]:
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = 1 - errors / total
         if self.force_finite:

@@ -1,0 +1,235 @@
+"""Absolute errors: mean, median, greatest, relative, and the pinball loss of quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import DataError
+from surefit.core.parameters import Fraction
+from surefit.data.batch import Batch
+from surefit.metrics.base import Better, Metric
+from surefit.metrics.cases import Case
+from surefit.metrics.centred import Vector, columns
+from surefit.metrics.quantiles import Kept
+from surefit.metrics.sums import ManyOutputMetric, ManyOutputs, MeanMetric, Sums
+from surefit.stats.base import Statistic
+
+Table = NDArray[np.float64]
+
+
+class MeanAbsoluteError(MeanMetric):
+    r"""The mean absolute error, :math:`\frac{1}{W} \sum_i s_i |y_i - \hat y_i|`.
+
+    >>> from surefit import metrics
+    >>> metrics.mean_absolute_error([1.0, 2.0, 4.0], [1.0, 4.0, 3.0])
+    1.0
+    """
+
+    name = "mean_absolute_error"
+
+    def _value(self, truth: Table, guess: Table) -> Table:
+        return np.abs(truth - guess)
+
+
+class MeanAbsolutePercentageError(MeanMetric):
+    r"""The mean relative error, :math:`\frac{1}{W} \sum_i s_i |y_i - \hat y_i| / \max(ε, |y_i|)`.
+
+    It is a share, not a percentage; ε is the machine epsilon, so that a true zero gives a huge number.
+
+    >>> from surefit import metrics
+    >>> metrics.mean_absolute_percentage_error([2.0, 4.0], [1.0, 5.0])
+    0.375
+    """
+
+    name = "mean_absolute_percentage_error"
+
+    def _value(self, truth: Table, guess: Table) -> Table:
+        return np.abs(truth - guess) / np.maximum(np.abs(truth), np.finfo(np.float64).eps)
+
+
+def pinball(truth: Table, guess: Table, alpha: float) -> Table:
+    """What a prediction of the alpha-quantile costs, row by row."""
+    difference = truth - guess
+    return np.where(difference >= 0, alpha * difference, (alpha - 1) * difference)
+
+
+class MeanPinballLoss(MeanMetric):
+    r"""The mean pinball loss of a predicted quantile q: :math:`\alpha (y - q)` above it,
+    :math:`(1 - \alpha)(q - y)` below.
+
+    >>> from surefit import metrics
+    >>> metrics.mean_pinball_loss([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], alpha=0.25)
+    0.3333333333333333
+    """
+
+    name = "mean_pinball_loss"
+
+    def __init__(self, *, alpha: Fraction = 0.5, multioutput: ManyOutputs = "uniform_average") -> None:
+        self.alpha = alpha
+        self.multioutput = multioutput
+
+    def _value(self, truth: Table, guess: Table) -> Table:
+        return pinball(truth, guess, self.alpha)
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add another quantile."""
+        for case in super().cases(rng):
+            yield case
+            yield case.with_options(alpha=0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations(Statistic):
+    """The pinball losses, and the truth as it is, whose quantile is the prediction to beat."""
+
+    losses: Sums
+    truth: Kept
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, value: Any = None, **context: Any) -> Deviations:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        return cls(Sums.of(batch, prediction=prediction, value=value), Kept.of(batch, values=batch.y))
+
+    def __add__(self, other: Deviations) -> Deviations:
+        return Deviations(self.losses + other.losses, self.truth + other.truth)
+
+
+class D2Pinball(MeanPinballLoss):
+    """The share of the pinball loss of the best constant, the quantile, that the prediction saves.
+
+    A constant target gives 1 if every prediction is right and 0 otherwise; fewer than two rows give NaN. The
+    statistic keeps the truth, eight bytes a row.
+
+    >>> from surefit import metrics
+    >>> metrics.d2_pinball_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+
+    name = "d2_pinball_score"
+    better: ClassVar[Better | None] = "higher"
+    statistic: ClassVar[type[Statistic]] = Deviations
+
+    def finish(self, statistic: Any) -> float | NDArray[np.float64]:
+        """Return the share saved, averaged over outputs."""
+        if statistic.losses.rows < 2:
+            return float("nan")
+        kept = statistic.truth
+        constant = kept.quantile(self.alpha)[:, None]
+        losses = pinball(kept.values, constant, self.alpha)
+        base = losses.sum(axis=1) if kept.weight is None else losses @ kept.weight
+        return self._averaged(saved(statistic.losses.sums, base))
+
+
+def saved(loss: Vector, base: Vector) -> Vector:
+    """1 - loss / base; where base is 0, 1 for no loss and 0 otherwise."""
+    ratio = np.divide(loss, base, out=np.where(loss == 0, 0.0, 1.0), where=base != 0)
+    return np.asarray(1 - ratio)
+
+
+class D2AbsoluteError(D2Pinball):
+    """The share of the absolute error of the median that the prediction saves; the pinball score at 1/2.
+
+    >>> from surefit import metrics
+    >>> metrics.d2_absolute_error_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+
+    name = "d2_absolute_error_score"
+    alpha = 0.5
+
+    def __init__(self, *, multioutput: ManyOutputs = "uniform_average") -> None:
+        self.multioutput = multioutput
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """There is no other quantile."""
+        return ManyOutputMetric.cases.__func__(cls, rng)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptErrors(Statistic):
+    """The absolute errors as they are."""
+
+    errors: Kept
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> KeptErrors:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        return cls(Kept.of(batch, values=np.abs(columns(batch.y) - columns(prediction)).T))
+
+    def __add__(self, other: KeptErrors) -> KeptErrors:
+        return KeptErrors(self.errors + other.errors)
+
+
+class MedianAbsoluteError(ManyOutputMetric):
+    """The median of the absolute errors: exact, and kept exact when joined, at eight bytes a row.
+
+    >>> from surefit import metrics
+    >>> metrics.median_absolute_error([1.0, 2.0, 4.0], [1.0, 4.0, 3.0])
+    1.0
+    """
+
+    name = "median_absolute_error"
+    statistic = KeptErrors
+
+    def finish(self, statistic: KeptErrors) -> float | NDArray[np.float64]:
+        """Return the median, averaged over outputs; NaN for no rows."""
+        return self._averaged(statistic.errors.quantile(0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Greatest(Statistic):
+    """The greatest absolute error of the rows that count; NaN for none."""
+
+    error: float
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Greatest:
+        """Compute it over the targets of a batch and what was predicted for them."""
+        truth, guess = np.ravel(np.asarray(batch.y)), np.ravel(np.asarray(prediction))
+        if batch.weight is not None and not batch.weight.all():
+            truth, guess = truth[batch.weight > 0], guess[batch.weight > 0]
+        error = float("nan") if len(truth) == 0 else float(np.max(np.abs(truth - guess)))
+        return cls(error)
+
+    def __add__(self, other: Greatest) -> Greatest:
+        return Greatest(float(np.fmax(self.error, other.error)))
+
+
+class MaxError(Metric):
+    r"""The greatest absolute error, :math:`\max_i |y_i - \hat y_i|`; weights only leave rows out.
+
+    >>> from surefit import metrics
+    >>> metrics.max_error([1.0, 2.0, 4.0], [1.0, 4.0, 3.0])
+    2.0
+    """
+
+    name = "max_error"
+    task = "regression"
+    better = "lower"
+    statistic = Greatest
+
+    def finish(self, statistic: Greatest) -> float:
+        """Return it; NaN for no rows."""
+        return statistic.error
+
+    def _admit(self, y_true: Any, y_pred: Any) -> Any:
+        return one_output(super()._admit(y_true, y_pred))
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Leave out several outputs."""
+        return (case for case in super().cases(rng) if case.truth.ndim == 1)
+
+
+def one_output(pair: Any) -> Any:
+    """Check that there is one number a row."""
+    if pair.truth.ndim == 2 and pair.truth.shape[1] > 1:
+        raise DataError(f"y_true has {pair.truth.shape[1]} outputs; give them one at a time.")
+    return pair

@@ -1,0 +1,100 @@
+"""The sum of something computed row by row: what most metrics of numbers are means of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.core.parameters import Has
+from surefit.data.batch import Batch
+from surefit.metrics.base import Better, Metric
+from surefit.metrics.cases import Case
+from surefit.metrics.centred import Vector, blocks, columns
+from surefit.stats.base import Statistic
+
+OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]
+ManyOutputs = Literal["raw_values", "uniform_average"] | OutputWeights
+Pointwise = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums(Statistic):
+    """The number of rows, their weight, and for each output the weighted sum of a value of each row."""
+
+    rows: int
+    weight: float
+    sums: Vector
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, value: Any = None, **context: Any) -> Sums:
+        """Add up ``value(truth, prediction)``, which takes and returns an output a row."""
+        truth, guess = columns(batch.y), columns(prediction)
+        sums = np.zeros(len(truth))
+        for rows in blocks(len(batch)):
+            found = value(truth[:, rows], guess[:, rows])
+            sums += found.sum(axis=1) if batch.weight is None else found @ batch.weight[rows]
+        weight = len(batch) if batch.weight is None else batch.weight.sum()
+        return cls(len(batch), float(weight), sums)
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.rows + other.rows, self.weight + other.weight, self.sums + other.sums)
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of each output; NaN for no rows."""
+        return self.sums / self.weight if self.weight > 0 else np.full_like(self.sums, np.nan)
+
+
+class ManyOutputMetric(Metric):
+    """What the metrics of an average over outputs share."""
+
+    task = "regression"
+    better: ClassVar[Better | None] = "lower"
+
+    def __init__(self, *, multioutput: ManyOutputs = "uniform_average") -> None:
+        self.multioutput = multioutput
+
+    def _averaged(self, scores: Vector) -> float | NDArray[np.float64]:
+        if isinstance(self.multioutput, str) and self.multioutput == "raw_values":
+            return scores
+        if isinstance(self.multioutput, str):
+            return float(scores.mean())
+        weights = np.asarray(self.multioutput, dtype=np.float64)
+        if weights.shape != (len(scores),) or not weights.sum() > 0:
+            raise ParameterError(
+                f"{self.name}: multioutput={self.multioutput!r} must hold one weight for each of the "
+                f"{len(scores)} outputs, with a positive sum."
+            )
+        return float(np.average(scores, weights=weights))
+
+    @classmethod
+    def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
+        """Add the ways to average outputs."""
+        for case in super().cases(rng):
+            yield case
+            if case.truth.ndim == 2:
+                yield case.with_options(multioutput="raw_values")
+                yield case.with_options(multioutput=[0.5, 2.0, 1.0])
+
+
+class MeanMetric(ManyOutputMetric):
+    """A mean of ``_value`` over rows, averaged over outputs."""
+
+    statistic: ClassVar[type[Statistic]] = Sums
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """How a row is valued."""
+        return {"value": self._value}
+
+    def _value(self, truth: NDArray[np.float64], guess: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def finish(self, statistic: Sums) -> float | NDArray[np.float64]:
+        """Return the mean, averaged over outputs; NaN for no rows."""
+        return self._averaged(statistic.mean)
