@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data import datasets as datasets
     from surefit.data.read import read as read
     from surefit.distributions import information as information
+    from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.io.load import inspect as inspect
@@ -50,6 +51,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.elastic_net import ElasticNet as ElasticNet
     from surefit.models.linear.elastic_net_cv import ElasticNetCV as ElasticNetCV
     from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
+    from surefit.models.linear.gamma_regressor import GammaRegressor as GammaRegressor
+    from surefit.models.linear.generalized_linear import (
     from surefit.models.linear.lars import Lars as Lars
     from surefit.models.linear.lars import LassoLars as LassoLars
     from surefit.models.linear.lars_cv import LassoLarsCV as LassoLarsCV
@@ -64,12 +67,15 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
     from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
     from surefit.models.linear.multi_task import MultiTaskLassoCV as MultiTaskLassoCV
+    from surefit.models.linear.ordinal_classifier import OrdinalClassifier as OrdinalClassifier
+    from surefit.models.linear.poisson_regressor import PoissonRegressor as PoissonRegressor
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
-    from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
     from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
+    from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
     from surefit.models.linear.sparse_path import enet_path as enet_path
     from surefit.models.linear.sparse_path import lasso_path as lasso_path
+    from surefit.models.linear.tweedie_regressor import TweedieRegressor as TweedieRegressor
     from surefit.models.prepare.basis_expansion import BasisExpansion as BasisExpansion
     from surefit.models.prepare.contrast_encoder import ContrastEncoder as ContrastEncoder
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
@@ -83,6 +89,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
     from surefit.solvers.minimize import minimize as minimize
+        GeneralizedLinearRegressor as GeneralizedLinearRegressor,
+    )
 
     __version__: str
 
@@ -102,7 +110,9 @@ _EXPORTS = {
     "ElasticNet": "models.linear.elastic_net",
     "ElasticNetCV": "models.linear.elastic_net_cv",
     "Finding": "core.diagnosis",
+    "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
+    "GeneralizedLinearRegressor": "models.linear.generalized_linear",
     "IncrementalPCA": "models.factor.incremental_pca",
     "Lars": "models.linear.lars",
     "Lasso": "models.linear.lasso",
@@ -124,9 +134,11 @@ _EXPORTS = {
     "MultiTaskLasso": "models.linear.multi_task",
     "MultiTaskLassoCV": "models.linear.multi_task",
     "OneHotEncoder": "models.prepare.one_hot_encoder",
+    "OrdinalClassifier": "models.linear.ordinal_classifier",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "PCA": "models.factor.pca",
     "Pipeline": "evaluate.pipeline",
+    "PoissonRegressor": "models.linear.poisson_regressor",
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
     "Ridge": "models.linear.ridge",
@@ -140,6 +152,7 @@ _EXPORTS = {
     "TargetEncoder": "models.prepare.target_encoder",
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",
+    "TweedieRegressor": "models.linear.tweedie_regressor",
     "config": "core.config",
     "current_config": "core.config",
     "datasets": "data",
@@ -151,6 +164,7 @@ _EXPORTS = {
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
     "minimize": "solvers.minimize",
+    "original_scale": "evaluate.original_scale",
     "read": "data.read",
     "save": "io.save",
     "verify": "io.verify",
