@@ -53,6 +53,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
     from surefit.models.linear.gamma_regressor import GammaRegressor as GammaRegressor
     from surefit.models.linear.generalized_linear import (
+        GeneralizedLinearRegressor as GeneralizedLinearRegressor,
+    )
     from surefit.models.linear.lars import Lars as Lars
     from surefit.models.linear.lars import LassoLars as LassoLars
     from surefit.models.linear.lars_cv import LassoLarsCV as LassoLarsCV
@@ -71,8 +73,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.poisson_regressor import PoissonRegressor as PoissonRegressor
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
-    from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
     from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
+    from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
     from surefit.models.linear.sparse_path import enet_path as enet_path
     from surefit.models.linear.sparse_path import lasso_path as lasso_path
     from surefit.models.linear.tweedie_regressor import TweedieRegressor as TweedieRegressor
@@ -89,8 +91,6 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
     from surefit.solvers.minimize import minimize as minimize
-        GeneralizedLinearRegressor as GeneralizedLinearRegressor,
-    )
 
     __version__: str
 
