@@ -42,7 +42,7 @@ def assert_same_scores(one: Any, two: Any) -> None:
 
 def columns(score: Any) -> tuple[Any, ...]:
     """A curve is several columns, a score one."""
-    return score if isinstance(score, tuple) else (score,)
+    return tuple(part for part in score if part is not None) if isinstance(score, tuple) else (score,)
 
 
 def weights(case: Case, seed: int = 1) -> np.ndarray:

@@ -64,7 +64,7 @@ class Metric(Registered, kind="metric", folder="surefit.metrics"):
         truth, prediction, weight = self._placed(data, options)
         metric = type(self)(**{**self.options, **options})
         if len(truth) == 0:
-            raise DataError(f"{self.name}: {self.arguments[0]} has no rows; give at least one.")
+            raise DataError(f"{self.name}: y_true has no rows; give at least one.")
         if by is not None:
             return groups.finish(metric, groups.of(metric, truth, prediction, weight, by))
         statistic = metric.of(truth, prediction, weight)

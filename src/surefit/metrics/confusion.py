@@ -14,7 +14,7 @@ from surefit.core.parameters import Has
 from surefit.data.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case
-from surefit.metrics.labels import Labels, as_labels, encode, unite
+from surefit.metrics.labels import Labels, as_labels, pair_table, unite
 from surefit.stats.base import Statistic
 
 LabelList = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...] | None
@@ -36,11 +36,8 @@ class Confusion(Statistic):
     ) -> Confusion:
         """Count the pairs of a batch."""
         truth = np.asarray(batch.y) if classes is None else classes[batch.y]
-        labels, codes = encode(np.concatenate([truth, np.asarray(prediction)]))
-        size = len(labels)
-        pairs = codes[: len(truth)] * size + codes[len(truth) :]
-        table = np.bincount(pairs, batch.weight, minlength=size * size).astype(np.float64)
-        return cls(labels, table.reshape(size, size), batch.weight is None)
+        labels, table = pair_table(truth, np.asarray(prediction), batch.weight)
+        return cls(labels, table, batch.weight is None)
 
     def __add__(self, other: Confusion) -> Confusion:
         labels, mine, others = unite(self.labels, other.labels)
@@ -62,10 +59,10 @@ class ConfusionMatrix(Metric):
     """How often each true label (row) was predicted as each label (column), in sorted order or that of
     ``labels``.
 
-    The layout is scikit-learn's: for labels 0 and 1 it is [[TN, FP], [FN, TP]]. Texts that write
-    [[TP, FP], [FN, TN]], with predictions as rows, show ``matrix[::-1, ::-1].T``. Entries are counts, or sums
-    of weights. ``normalize`` divides by the sum of the row ("true"), the column ("pred") or everything
-    ("all"); 0/0 is 0.
+    The layout is scikit-learn's: for labels 0 and 1 it is [[TN, FP], [FN, TP]]. ``layout="prediction"`` is
+    that of texts that write [[TP, FP], [FN, TN]]: predictions are rows, the last label comes first. Entries
+    are counts, or sums of weights. ``normalize`` divides by the sum of the row ("true"), the column ("pred")
+    or everything ("all"); 0/0 is 0.
 
     >>> from surefit import metrics
     >>> metrics.confusion_matrix(["cat", "dog", "dog", "owl"], ["cat", "dog", "cat", "owl"])
@@ -80,10 +77,15 @@ class ConfusionMatrix(Metric):
     statistic = Confusion
 
     def __init__(
-        self, *, labels: LabelList = None, normalize: Literal["true", "pred", "all"] | None = None
+        self,
+        *,
+        labels: LabelList = None,
+        normalize: Literal["true", "pred", "all"] | None = None,
+        layout: Literal["truth", "prediction"] = "truth",
     ) -> None:
         self.labels = labels
         self.normalize = normalize
+        self.layout = layout
 
     def finish(self, statistic: Confusion) -> NDArray[np.int64] | NDArray[np.float64]:
         """Return the matrix."""
@@ -91,8 +93,13 @@ class ConfusionMatrix(Metric):
         if self.normalize is not None:
             axis = {"true": 1, "pred": 0, "all": None}[self.normalize]
             sums = table.sum(axis=axis, keepdims=True)
-            return np.divide(table, sums, out=np.zeros_like(table), where=sums > 0)
-        return table.astype(np.int64) if statistic.counted else table
+            table = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0)
+        elif statistic.counted:
+            return self._laid_out(table.astype(np.int64))
+        return self._laid_out(table)
+
+    def _laid_out(self, table: NDArray[Any]) -> NDArray[Any]:
+        return table if self.layout == "truth" else table[::-1, ::-1].T
 
     def _chosen(self, statistic: Confusion) -> NDArray[np.float64]:
         wanted = as_labels(self.labels, "labels")
@@ -108,6 +115,7 @@ class ConfusionMatrix(Metric):
         """Add the ways to normalise, and a choice of labels."""
         for case in super().cases(rng):
             yield case
+            yield case.with_options(layout="prediction")
             yield case.with_options(labels=np.unique(case.truth)[::-1][:2])
             for normalize in ("true", "pred", "all"):
                 yield case.with_options(normalize=normalize)

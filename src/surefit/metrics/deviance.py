@@ -47,9 +47,9 @@ def unit_deviance(y: Any, mean: Any, power: float) -> Any:
 class TweedieDeviance(Metric):
     """The mean deviance of a Tweedie distribution of the given power.
 
-    Power 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; powers between 0 and 1 do not exist. One output.
-    Predictions must be positive but for power 0; the truth must be positive from power 2 on, and not negative
-    from power 1 on.
+    Power 0 is normal, 1 Poisson, 2 gamma, 3 inverse Gaussian; powers between 0 and 1 do not exist.
+    One output. Predictions must be positive but for power 0; the truth must be positive from power 2 on, and
+    not negative from power 1 on.
 
     >>> from surefit import metrics
     >>> round(metrics.mean_tweedie_deviance([2.0, 0.0, 1.0, 4.0], [2.0, 0.5, 2.0, 4.0], power=1), 6)
