@@ -52,9 +52,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.elastic_net_cv import ElasticNetCV as ElasticNetCV
     from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
     from surefit.models.linear.gamma_regressor import GammaRegressor as GammaRegressor
-    from surefit.models.linear.generalized_linear import (
-        GeneralizedLinearRegressor as GeneralizedLinearRegressor,
-    )
+    from surefit.models.linear.glm_regressor import GeneralizedLinearRegressor as GeneralizedLinearRegressor
     from surefit.models.linear.lars import Lars as Lars
     from surefit.models.linear.lars import LassoLars as LassoLars
     from surefit.models.linear.lars_cv import LassoLarsCV as LassoLarsCV
@@ -69,6 +67,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
     from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
     from surefit.models.linear.multi_task import MultiTaskLassoCV as MultiTaskLassoCV
+    from surefit.models.linear.one_vs_one import OneVsOneClassifier as OneVsOneClassifier
+    from surefit.models.linear.one_vs_rest import OneVsRestClassifier as OneVsRestClassifier
     from surefit.models.linear.ordinal_classifier import OrdinalClassifier as OrdinalClassifier
     from surefit.models.linear.poisson_regressor import PoissonRegressor as PoissonRegressor
     from surefit.models.linear.ridge import Ridge as Ridge
@@ -112,7 +112,7 @@ _EXPORTS = {
     "Finding": "core.diagnosis",
     "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
-    "GeneralizedLinearRegressor": "models.linear.generalized_linear",
+    "GeneralizedLinearRegressor": "models.linear.glm_regressor",
     "IncrementalPCA": "models.factor.incremental_pca",
     "Lars": "models.linear.lars",
     "Lasso": "models.linear.lasso",
@@ -134,6 +134,8 @@ _EXPORTS = {
     "MultiTaskLasso": "models.linear.multi_task",
     "MultiTaskLassoCV": "models.linear.multi_task",
     "OneHotEncoder": "models.prepare.one_hot_encoder",
+    "OneVsOneClassifier": "models.linear.one_vs_one",
+    "OneVsRestClassifier": "models.linear.one_vs_rest",
     "OrdinalClassifier": "models.linear.ordinal_classifier",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "PCA": "models.factor.pca",

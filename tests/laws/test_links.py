@@ -34,7 +34,7 @@ def slope(f: Any, x: Any, interval: Interval) -> Any:
 
 def test_the_links_that_models_need_are_here() -> None:
     wanted = {"identity", "log", "logit", "multinomial_logit", "probit", "cloglog", "inverse", "sqrt"}
-    assert wanted | {"inverse_squared"} == set(LINKS)
+    assert wanted | {"inverse_squared", "power"} == set(LINKS)
 
 
 @each_link
@@ -65,6 +65,14 @@ def test_the_derivatives_are_derivatives(link: Link) -> None:
     np.testing.assert_allclose(
         link.derivative(mean) * link.inverse_derivative(link.forward(mean)), 1, rtol=1e-9
     )
+
+
+@each_link
+def test_the_bend_is_the_derivative_of_the_slope(link: Link) -> None:
+    z = inner(link.range)
+    z = z[z != 0]
+    wanted = slope(link.inverse_derivative, z, link.range)
+    np.testing.assert_allclose(link.inverse_bend(z), wanted, rtol=1e-8, atol=1e-12)
 
 
 @each_link

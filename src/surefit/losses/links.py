@@ -1,8 +1,9 @@
 """Links: the monotone maps between the mean of a target and the score z of a model.
 
-``forward`` takes a mean to its score, ``inverse`` a score to its mean, ``derivative`` is dz/dmean at a mean
-and ``inverse_derivative`` is dmean/dz at a score. ``domain`` holds the means, ``range`` the scores. The
-inverse keeps all its digits far out: the logit of z = -700 has the mean exp(-700), not 0.
+``forward`` takes a mean to its score, ``inverse`` a score to its mean, ``derivative`` is dz/dmean at a mean,
+``inverse_derivative`` is dmean/dz at a score and ``inverse_bend`` the second one. ``domain`` holds the means,
+``range`` the scores. The inverse keeps all its digits far out: the logit of z = -700 has the mean exp(-700),
+not 0.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class Link(Registered, kind="link", folder="surefit.losses"):
     def inverse_derivative(self, z: Any) -> Array:
         """Return dmean/dz at a score."""
 
+    def inverse_bend(self, z: Any) -> Array:
+        """Return the second derivative of the mean at a score."""
+        raise NotImplementedError(f"{type(self).__name__} has no second derivative of one number.")
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -73,6 +78,10 @@ class Identity(Link):
         """Return 1."""
         return np.ones_like(reals(z))
 
+    def inverse_bend(self, z: Any) -> Array:
+        """Return 0."""
+        return np.zeros_like(reals(z))
+
 
 class Log(Link):
     """z = log(mean), for means above 0."""
@@ -95,6 +104,10 @@ class Log(Link):
         return 1.0 / reals(mean)
 
     def inverse_derivative(self, z: Any) -> Array:
+        """Return exp(z)."""
+        return self.inverse(z)
+
+    def inverse_bend(self, z: Any) -> Array:
         """Return exp(z)."""
         return self.inverse(z)
 
@@ -129,6 +142,11 @@ class Logit(Link):
     def inverse_derivative(self, z: Any) -> Array:
         """Return p (1 - p), with p the mean."""
         return sigmoid_slope(reals(z))
+
+    def inverse_bend(self, z: Any) -> Array:
+        """Return p (1 - p) (1 - 2 p)."""
+        z = reals(z)
+        return sigmoid_slope(z) * -np.tanh(0.5 * z)
 
 
 class MultinomialLogit(Link):
@@ -191,6 +209,10 @@ class Probit(Link):
         """Return the normal density."""
         return np.exp(-0.5 * reals(z) ** 2) / np.sqrt(2.0 * np.pi)
 
+    def inverse_bend(self, z: Any) -> Array:
+        """Return -z times the normal density."""
+        return -reals(z) * self.inverse_derivative(z)
+
 
 class ComplementaryLogLog(Link):
     """z = log(-log(1 - mean)), for probabilities: a hazard that is proportional."""
@@ -219,6 +241,11 @@ class ComplementaryLogLog(Link):
         with np.errstate(over="ignore"):
             return np.exp(z - np.exp(z))
 
+    def inverse_bend(self, z: Any) -> Array:
+        """Return (1 - exp(z)) exp(z - exp(z))."""
+        z = np.minimum(reals(z), 700.0)
+        return -np.expm1(z) * self.inverse_derivative(z)
+
 
 class Inverse(Link):
     """z = 1 / mean, for means above 0; canonical for the gamma distribution but for its sign."""
@@ -242,6 +269,10 @@ class Inverse(Link):
     def inverse_derivative(self, z: Any) -> Array:
         """Return -1 / z^2."""
         return -1.0 / reals(z) ** 2
+
+    def inverse_bend(self, z: Any) -> Array:
+        """Return 2 / z^3."""
+        return 2.0 / reals(z) ** 3
 
 
 class InverseSquared(Link):
@@ -267,6 +298,10 @@ class InverseSquared(Link):
         """Return -1 / (2 z^1.5)."""
         return -0.5 / reals(z) ** 1.5
 
+    def inverse_bend(self, z: Any) -> Array:
+        """Return 3 / (4 z^2.5)."""
+        return 0.75 / reals(z) ** 2.5
+
 
 class SquareRoot(Link):
     """z = sqrt(mean), for means above 0; it makes the variance of counts nearly constant."""
@@ -290,3 +325,56 @@ class SquareRoot(Link):
     def inverse_derivative(self, z: Any) -> Array:
         """Return 2 z."""
         return 2.0 * reals(z)
+
+    def inverse_bend(self, z: Any) -> Array:
+        """Return 2."""
+        return np.full_like(reals(z), 2.0)
+
+
+class Power(Link):
+    """z = mean^exponent, for means above 0; the logarithm stands where the exponent would be 0."""
+
+    name = "power"
+    domain = HALF_LINE
+    range = HALF_LINE
+
+    def __init__(self, exponent: float = 0.25) -> None:
+        self.exponent = exponent
+
+    def forward(self, mean: Any) -> Array:
+        """Return mean^exponent."""
+        return np.asarray(reals(mean) ** self.exponent)
+
+    def inverse(self, z: Any) -> Array:
+        """Return z^(1 / exponent)."""
+        return np.asarray(reals(z) ** (1.0 / self.exponent))
+
+    def derivative(self, mean: Any) -> Array:
+        """Return exponent mean^(exponent - 1)."""
+        return np.asarray(self.exponent * reals(mean) ** (self.exponent - 1.0))
+
+    def inverse_derivative(self, z: Any) -> Array:
+        """Return z^(1 / exponent - 1) / exponent."""
+        return np.asarray(reals(z) ** (1.0 / self.exponent - 1.0) / self.exponent)
+
+    def inverse_bend(self, z: Any) -> Array:
+        """Return its derivative."""
+        a = 1.0 / self.exponent
+        return np.asarray(a * (a - 1.0) * reals(z) ** (a - 2.0))
+
+    def __repr__(self) -> str:
+        return f"Power({self.exponent:g})"
+
+
+def link_named(name: str | float) -> Link:
+    """Return a link by its name, or a power of the mean by its exponent.
+
+    >>> link_named("log"), link_named(0), link_named(-2.0)
+    (Log(), Log(), Power(-2))
+    """
+    if not isinstance(name, str):
+        return Log() if name == 0 else Power(float(name))
+    from surefit.core.registry import lookup
+
+    found: Link = lookup("link", name)()  # type: ignore[assignment]
+    return found

@@ -1,0 +1,109 @@
+"""How far targets are from the means of a generalised linear model: deviance and Pearson's sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.batch import Batch
+from surefit.stats.base import Statistic
+from surefit.stats.products import scores_of
+from surefit.stats.trials import Trial
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Deviance(Statistic):
+    r"""Sums of unit deviances :math:`s_i d(y_i, \mu_i)` and of Pearson's :math:`s_i (y_i-\mu_i)^2/V(\mu_i)`.
+
+    null_deviance: at the means of ``constant``. target: the weighted sum of y. rows: those that count.
+
+    >>> Deviance.mean_of(Batch(np.zeros((2, 1)), np.array([1.0, 4.0]))).constant
+    2.5
+    """
+
+    name = "deviance"
+
+    weight: float
+    rows: int
+    target: float
+    deviance: float = 0.0
+    null_deviance: float = 0.0
+    pearson: float = 0.0
+
+    @property
+    def constant(self) -> float:
+        """The mean target."""
+        return self.target / self.weight
+
+    @classmethod
+    def mean_of(cls, batch: Batch) -> Deviance:
+        """Sum the targets alone."""
+        y, s, _ = _counted(batch)
+        return cls(float(s.sum()), len(s), float(s @ y))
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        *,
+        family: Any = None,
+        link: Any = None,
+        w: Array | None = None,
+        intercept: Any = None,
+        constant: float = 0.0,
+        **context: Any,
+    ) -> Deviance:
+        """Compare the targets with the means at w and ``intercept``, and with the mean ``constant``."""
+        if family is None or link is None or w is None:
+            raise ValueError("a Deviance needs family=, link= and w=.")
+        y, s, kept = _counted(batch)
+        z = scores_of(batch, w, intercept)[kept]
+        mean = np.asarray(link.inverse(z), dtype=np.float64)
+        with np.errstate(divide="ignore", over="ignore"):
+            own = family.deviance(y, mean)
+            null = family.deviance(y, np.full_like(y, constant))
+            pearson = (y - mean) ** 2 / family.variance(mean)
+        return cls(float(s.sum()), len(s), float(s @ y), float(s @ own), float(s @ null), float(s @ pearson))
+
+    def __add__(self, other: Deviance) -> Deviance:
+        return Deviance(
+            self.weight + other.weight,
+            self.rows + other.rows,
+            self.target + other.target,
+            self.deviance + other.deviance,
+            self.null_deviance + other.null_deviance,
+            self.pearson + other.pearson,
+        )
+
+    @classmethod
+    def law_contexts(cls) -> Iterable[Trial]:
+        """Normal targets with means on a line."""
+        at = {"family": _Squares(), "link": _Same(), "w": np.ones(4) / 7, "constant": 0.5}
+        return (Trial("numbers", {**at, "intercept": 0.25}), Trial("sparse", at))
+
+
+class _Squares:
+    def deviance(self, y: Array, mean: Array) -> Array:
+        return (y - mean) ** 2
+
+    def variance(self, mean: Array) -> Array:
+        return np.ones_like(mean)
+
+
+class _Same:
+    def inverse(self, z: Array) -> Array:
+        return z
+
+
+def _counted(batch: Batch) -> tuple[Array, Array, Any]:
+    y = np.asarray(batch.y, dtype=np.float64)
+    if batch.weight is None:
+        return y, np.ones(len(y)), slice(None)
+    kept = batch.weight > 0
+    return y[kept], np.asarray(batch.weight, dtype=np.float64)[kept], kept
