@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from surefit.solvers.base import Needs
 from surefit.solvers.proximal_newton import ProximalNewton
@@ -25,5 +25,8 @@ class FisherScoring(ProximalNewton):
     array([1., 1.])
     """
 
-    name = "fisher_scoring"
     needs: ClassVar[Needs] = Needs(loss=("smooth", "observed_curvature"), penalty=("convex",))
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.name = "fisher_scoring"  # type: ignore[misc]  # not listed: no loss that is chosen by name needs it

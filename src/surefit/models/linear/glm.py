@@ -36,6 +36,7 @@ from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.choose import SECOND_ORDER_LARGEST
+from surefit.solvers.fisher_scoring import FisherScoring
 from surefit.solvers.objective import Objective
 from surefit.stats.deviance import Deviance
 
@@ -128,7 +129,7 @@ class GlmModel(RegressorMixin, MeanLossModel, abstract=True):
 
     def _solver(self, objective: Objective) -> Solver:
         if isinstance(objective.loss, FamilyLoss) and objective.columns <= SECOND_ORDER_LARGEST:
-            return self._solver_called("fisher_scoring", objective)
+            return FisherScoring(tolerance=self.tol, max_iter=self.max_iter)
         return self._solver_called("auto", objective)
 
     def _start(self, objective: Objective) -> NDArray[np.float64] | None:
