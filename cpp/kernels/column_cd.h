@@ -23,6 +23,8 @@ struct ColumnProblem {
 
 namespace column_cd_detail {
 
+inline constexpr int ahead = 2;  // columns from the one at work to the one that memory is asked for
+
 // The residual, which sparse columns change where they have entries; the rest of the centring is owed.
 template <class Columns>
 class Residual {
@@ -53,6 +55,11 @@ class Residual {
     }
   }
 
+  // Tells which of the chosen columns comes soon.
+  void soon(Index k) const {
+    if constexpr (Columns::sparse) x_.fetch(problem_.which[k]);
+  }
+
   // Puts what centring owes into the residual itself.
   void settle() {
     if (shift_ != 0)
@@ -81,7 +88,8 @@ class Residual {
 template <class Columns>
 Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem, double* w, double* r,
                   double tolerance, Index most) {
-  Index between = 5;  // sweeps from one look at the gap to the next
+  using column_cd_detail::ahead;
+  constexpr Index between = 5;  // sweeps from one look at the gap to the next
   const Index m = problem.which.count;
   Poll poll(run);
   Buffer u(m), length(m), try_w(m), try_r(x.rows);
@@ -94,11 +102,12 @@ Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem
     residual.settle();
     double wu = 0;
     for (Index k = 0; k < m; ++k) {
+      residual.soon(std::min(k + ahead, m - 1));
       u[k] = residual.slope(k);
       wu += w[k] * u[k];
     }
     const double rr = residual.energy();
-    return duality_gap(m, w, u.data(), problem.table, {rr, rr + wu, problem.noise});
+    return duality_gap(m, w, u.data(), problem.table, {rr, rr + wu, problem.noise}).gap;
   };
   auto objective = [&](const double* coef, const double* left) {
     double sum = 0, value = 0;
@@ -125,17 +134,21 @@ Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem
     iterates.forget();
     iterates.keep(w, r);
     for (Index epoch = 0; epoch < between && done.epochs < most && !done.still; ++epoch) {
-      const bool whole = epoch % 5 == 0;
+      const bool whole = epoch == 0;
       if (whole) active.clear();
       moved = size = 0;
       if (whole) {
         for (Index k = 0; k < m; ++k) {
+          residual.soon(std::min(k + ahead, m - 1));
           update(k);
           if (w[k] != 0) active.push_back(k);
           if (k % 1024 == 0) poll();
         }
       } else {
-        for (const Index k : active) update(k);
+        for (std::size_t a = 0; a < active.size(); ++a) {
+          residual.soon(active[std::min(a + ahead, active.size() - 1)]);
+          update(active[a]);
+        }
       }
       residual.settle();
       ++done.epochs;
@@ -155,7 +168,6 @@ Descent column_cd(const Run& run, const Columns& x, const ColumnProblem& problem
       poll();
     }
     done.gap = look();
-    between = 10;
   }
   residual.settle();
   return done;

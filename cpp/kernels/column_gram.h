@@ -1,13 +1,15 @@
 // The Gram matrix of chosen columns, grown row by row: A_S'A_S for A = sqrt(factor s) (X - 1 centre').
 //
-// Dense columns are gathered into panels, strip of rows after strip of rows, and multiplied by BLAS; few
-// stored entries are multiplied as they are. The chosen columns alone decide the order of all sums.
+// Dense columns are packed into slivers, strip of rows after strip of rows, and multiplied by tile.h; few
+// stored entries are multiplied as they are. Which columns, and the shape, decide the order of all sums.
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "columns_dot.h"
+#include "panel.h"
 
 namespace surefit {
 
@@ -24,67 +26,210 @@ struct ColumnGram {
 
 namespace column_gram_detail {
 
-inline constexpr Index strip = 256;  // rows in a panel
-inline constexpr Index tile = 192;   // columns of a tile of G
-inline constexpr Index few = 24;  // new columns up to which gathering the old ones costs more than it saves
+inline constexpr Index few = 4;  // new columns up to which packing the old ones costs more than it saves
+
+// Four columns of four rows, so that each row stands together.
+inline void across(Four& a, Four& b, Four& c, Four& d) {
+  const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Four cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  a = __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5);
+  c = __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7);
+  d = __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7);
+}
+
+// What a sliver holds: up to twelve of the chosen columns, in rows [start, start + rows).
+struct Piece {
+  const std::int64_t* columns;
+  Index count;
+  Index start;
+  Index rows;
+};
 
 template <class T>
-void gather(const FortranColumns<T>& x, Index j, double centre, const double* scale, Index start, Index count,
-            Index&, double* to) {
-  const T* from = x.column(j) + start;
-  for (Index i = 0; i < count; ++i) to[i] = scale[i] * (static_cast<double>(from[i]) - centre);
+void pack(const FortranColumns<T>& x, const Piece& piece, const double* centre, double* out) {
+  Index l = 0;
+  for (; l + 4 <= piece.count; l += 4) {
+    const T* from[4];
+    Four m[4];
+    for (Index k = 0; k < 4; ++k) {
+      const Index j = static_cast<Index>(piece.columns[l + k]);
+      const double mean = columns_detail::at(centre, j);
+      from[k] = x.column(j) + piece.start;
+      m[k] = Four{mean, mean, mean, mean};
+    }
+    double* to = out + l;
+    Index i = 0;
+    for (; i + 4 <= piece.rows; i += 4, to += 4 * sliver_width) {
+      Four v[4];
+      for (Index k = 0; k < 4; ++k) {
+        load_four(from[k] + i, v[k]);
+        v[k] -= m[k];
+      }
+      across(v[0], v[1], v[2], v[3]);
+      for (Index k = 0; k < 4; ++k) std::memcpy(to + k * sliver_width, &v[k], sizeof(Four));
+    }
+    for (; i < piece.rows; ++i, to += sliver_width)
+      for (Index k = 0; k < 4; ++k) to[k] = static_cast<double>(from[k][i]) - m[k][0];
+  }
+  for (; l < piece.count; ++l) {
+    const Index j = static_cast<Index>(piece.columns[l]);
+    const double mean = columns_detail::at(centre, j);
+    const T* from = x.column(j) + piece.start;
+    for (Index i = 0; i < piece.rows; ++i) out[i * sliver_width + l] = static_cast<double>(from[i]) - mean;
+  }
 }
 
 template <class T>
-void gather(const Dense<T>& x, Index j, double centre, const double* scale, Index start, Index count, Index&,
-            double* to) {
-  const T* from = x.data + start * x.cols + j;
-  for (Index i = 0; i < count; ++i) to[i] = scale[i] * (static_cast<double>(from[i * x.cols]) - centre);
+void pack(const Dense<T>& x, const Piece& piece, const double* centre, double* out) {
+  double mean[sliver_width] = {};
+  for (Index l = 0; l < piece.count; ++l) mean[l] = columns_detail::at(centre, piece.columns[l]);
+  for (Index i = 0; i < piece.rows; ++i, out += sliver_width) {
+    const T* row = x.data + (piece.start + i) * x.cols;
+    for (Index l = 0; l < piece.count; ++l) out[l] = static_cast<double>(row[piece.columns[l]]) - mean[l];
+  }
 }
 
-// cursor remembers where the column's entries of the next strip begin.
 template <class T, class I>
-void gather(const CscColumns<T, I>& x, Index j, double centre, const double* scale, Index start, Index count,
-            Index& cursor, double* to) {
-  for (Index i = 0; i < count; ++i) to[i] = -scale[i] * centre;
-  if (start == 0) cursor = x.first(j);
-  for (; cursor < x.end(j) && static_cast<Index>(x.indices[cursor]) < start + count; ++cursor) {
-    const Index i = static_cast<Index>(x.indices[cursor]) - start;
-    to[i] = scale[i] * (static_cast<double>(x.data[cursor]) - centre);
+void pack(const CscColumns<T, I>& x, const Piece& piece, const double* centre, double* out) {
+  for (Index l = 0; l < piece.count; ++l) {
+    const Index j = static_cast<Index>(piece.columns[l]);
+    const double mean = columns_detail::at(centre, j);
+    for (Index i = 0; i < piece.rows; ++i) out[i * sliver_width + l] = -mean;
+    const I* end = x.indices + x.end(j);
+    for (const I* at = std::lower_bound(x.indices + x.first(j), end, static_cast<I>(piece.start));
+         at < end && static_cast<Index>(*at) < piece.start + piece.rows; ++at)
+      out[(static_cast<Index>(*at) - piece.start) * sliver_width + l] =
+          static_cast<double>(x.data[at - x.indices]) - mean;
+  }
+}
+
+// The chosen columns as slivers (tile.h), of which those from `first` on have columns that are new.
+template <class Columns>
+class Slivers {
+ public:
+  Slivers(const Columns& x, const ColumnGram& job)
+      : x_(x), job_(job), m_(job.which.count), root_(job.weight == nullptr ? 0 : x.rows) {
+    for (Index i = 0; i < root_.size(); ++i) root_[i] = std::sqrt(job.weight[i]);
+  }
+
+  Index count() const { return (m_ + sliver_width - 1) / sliver_width; }
+  Index first() const { return job_.old / sliver_width; }
+
+  void pack_one(Index s, Index start, Index rows, double* out) const {
+    const Index left = s * sliver_width;
+    const Piece piece{job_.which.index + left, std::min<Index>(sliver_width, m_ - left), start, rows};
+    pack(x_, piece, job_.centre, out);
+    if (root_.empty()) return;
+    for (Index i = 0; i < rows; ++i)
+      for (Index l = 0; l < sliver_width; ++l) out[i * sliver_width + l] *= root_[start + i];
+  }
+
+  // The corners of all squares of slivers with something new on or above the diagonal.
+  std::vector<std::pair<Index, Index>> squares() const {
+    std::vector<std::pair<Index, Index>> all;
+    for (Index col = first(); col < count(); col += square_side)
+      for (Index row = 0; row < std::min(count(), col + square_side); row += square_side)
+        all.emplace_back(row, col);
+    return all;
+  }
+
+  // c, with its corner at (row, col), += the products of a square; the panel holds all slivers.
+  void multiply(const double* panel, Index depth, Index row, Index col, double* c, Index ldc) const {
+    Ahead nothing;
+    for (Index j = col; j < std::min(col + square_side, count()); ++j)
+      for (Index i = row; i < std::min(row + square_side, j + 1); ++i)
+        sliver_product(depth, panel + i * sliver_step, panel + j * sliver_step, i == j, width_of(j, m_),
+                       c + (i - row) * sliver_width * ldc + (j - col) * sliver_width, ldc, nothing);
+  }
+
+  // Adds such a square to G, below the diagonal.
+  void add(Index row, Index col, const double* c, Index ldc) const {
+    const Index left = row * sliver_width, top = col * sliver_width, side = square_side * sliver_width;
+    for (Index b = std::max(top, job_.old); b < std::min(top + side, m_); ++b)
+      for (Index a = left; a < std::min(left + side, b + 1); ++a)
+        job_.G[b * job_.ld + a] += job_.factor * c[(a - left) * ldc + (b - top)];
+  }
+
+ private:
+  const Columns& x_;
+  const ColumnGram& job_;
+  Index m_;
+  Buffer root_;
+};
+
+inline constexpr Index square_columns = square_side * sliver_width;
+
+// How many chunks of rows, each with a sum of its own, are worth while: their sums may take four megabytes.
+inline Index row_chunks(Index rows, Index m) {
+  return std::min({Index{64}, rows / 1024, (Index{1} << 19) / std::max<Index>(1, m * m)});
+}
+
+// Many rows of few columns: chunks of rows in parallel.
+template <class Columns>
+void by_rows(const Run& run, const Slivers<Columns>& slivers, Index rows, Index chunks) {
+  const auto corners = slivers.squares();
+  constexpr Index size = square_columns * square_columns;
+  std::vector<Buffer> sums(static_cast<std::size_t>(chunks)), panels(static_cast<std::size_t>(run.threads));
+  for_chunks(run, chunks, [&](Index chunk, int worker) {
+    Buffer& panel = panels[static_cast<std::size_t>(worker)];
+    if (panel.empty()) panel = Buffer(slivers.count() * sliver_step);
+    Buffer sum(static_cast<Index>(corners.size()) * size);
+    const Index end = rows * (chunk + 1) / chunks;
+    for (Index at = rows * chunk / chunks; at < end; at += strip_rows) {
+      const Index depth = std::min(strip_rows, end - at);
+      for (Index s = 0; s < slivers.count(); ++s)
+        slivers.pack_one(s, at, depth, panel.data() + s * sliver_step);
+      for (std::size_t k = 0; k < corners.size(); ++k)
+        slivers.multiply(panel.data(), depth, corners[k].first, corners[k].second,
+                         sum.data() + static_cast<Index>(k) * size, square_columns);
+    }
+    sums[static_cast<std::size_t>(chunk)] = std::move(sum);
+  });
+  for (const Buffer& sum : sums)
+    for (std::size_t k = 0; k < corners.size(); ++k)
+      slivers.add(corners[k].first, corners[k].second, sum.data() + static_cast<Index>(k) * size,
+                  square_columns);
+}
+
+// Many columns: some strips of rows are packed, then the squares in parallel.
+template <class Columns>
+void by_squares(const Run& run, const Slivers<Columns>& slivers, Index rows) {
+  constexpr Index group = 4;  // strips
+  const auto corners = slivers.squares();
+  const Index step = slivers.count() * sliver_step;
+  Buffer panel(std::min(group, (rows + strip_rows - 1) / strip_rows) * step);
+  std::vector<Buffer> squares(static_cast<std::size_t>(run.threads));
+  for (Index at = 0; at < rows; at += group * strip_rows) {
+    const Index count = std::min(group, (rows - at + strip_rows - 1) / strip_rows);
+    auto depth = [&](Index g) { return std::min(strip_rows, rows - at - g * strip_rows); };
+    for_chunks(run, slivers.count(), [&](Index s, int) {
+      for (Index g = 0; g < count; ++g)
+        slivers.pack_one(s, at + g * strip_rows, depth(g), panel.data() + g * step + s * sliver_step);
+    });
+    for_chunks(run, static_cast<Index>(corners.size()), [&](Index corner, int worker) {
+      const auto [row, col] = corners[static_cast<std::size_t>(corner)];
+      Buffer& square = squares[static_cast<std::size_t>(worker)];
+      if (square.empty()) square = Buffer(square_columns * square_columns);
+      std::fill_n(square.data(), square.size(), 0.0);
+      for (Index g = 0; g < count; ++g)
+        slivers.multiply(panel.data() + g * step, depth(g), row, col, square.data(), square_columns);
+      slivers.add(row, col, square.data(), square_columns);
+    });
   }
 }
 
 template <class Columns>
-void by_panels(const Run& run, const Columns& x, const ColumnGram& job) {
-  const Index m = job.which.count, depth = std::min(strip, x.rows);
-  Buffer panel(m * depth), scale(depth);
-  std::vector<Index> cursor(static_cast<std::size_t>(m));
-  std::vector<std::pair<Index, Index>> tiles;
-  for (Index b = job.old; b < m; b += tile)
-    for (Index a = 0; a < std::min(m, b + tile); a += tile) tiles.emplace_back(a, b);
+void by_slivers(const Run& run, const Columns& x, const ColumnGram& job) {
+  const Index m = job.which.count;
   for (Index b = job.old; b < m; ++b) std::fill_n(job.G + b * job.ld, m, 0.0);
-  const Run quick = columns_detail::for_work(run, m * (m - job.old) * depth / 64);
-  for (Index start = 0; start < x.rows; start += depth) {
-    const Index count = std::min(depth, x.rows - start);
-    for (Index i = 0; i < count; ++i)
-      scale[i] = std::sqrt(job.factor * (job.weight == nullptr ? 1.0 : job.weight[start + i]));
-    for_chunks(quick, (m + 15) / 16, [&](Index chunk, int) {
-      for (Index k = chunk * 16; k < std::min(m, chunk * 16 + 16); ++k) {
-        const Index j = job.which[k];
-        gather(x, j, columns_detail::at(job.centre, j), scale.data(), start, count,
-               cursor[static_cast<std::size_t>(k)], panel.data() + k * depth);
-      }
-    });
-    for_chunks(quick, static_cast<Index>(tiles.size()), [&](Index t, int) {
-      const auto [a, b] = tiles[static_cast<std::size_t>(t)];
-      int wide = static_cast<int>(std::min(tile, m - a)), high = static_cast<int>(std::min(tile, m - b));
-      int k = static_cast<int>(count), lda = static_cast<int>(depth), ldc = static_cast<int>(job.ld);
-      char yes = 'T', no = 'N';
-      double one = 1.0;
-      run.blas.dgemm(&yes, &no, &wide, &high, &k, &one, panel.data() + a * depth, &lda,
-                     panel.data() + b * depth, &lda, &one, job.G + b * job.ld + a, &ldc);
-    });
-  }
+  if (job.old == m) return;
+  const Slivers<Columns> slivers(x, job);
+  const Run quick = columns_detail::for_work(run, m * (m - job.old) * x.rows / 64);
+  if (const Index chunks = row_chunks(x.rows, m); chunks >= 8)
+    by_rows(quick, slivers, x.rows, chunks);
+  else
+    by_squares(quick, slivers, x.rows);
 }
 
 // A few new columns, each multiplied with all: no panel is worth while.
@@ -162,14 +307,14 @@ void column_gram(const Run& run, const Columns& x, const ColumnGram& job) {
     if (10 * stored < x.rows * job.which.count)
       column_gram_detail::by_entries(run, x, job);
     else
-      column_gram_detail::by_panels(run, x, job);
+      column_gram_detail::by_slivers(run, x, job);
   } else if constexpr (requires { x.column(0); }) {
     if (job.which.count - job.old <= column_gram_detail::few)
       column_gram_detail::by_products(run, x, job);
     else
-      column_gram_detail::by_panels(run, x, job);
+      column_gram_detail::by_slivers(run, x, job);
   } else {
-    column_gram_detail::by_panels(run, x, job);
+    column_gram_detail::by_slivers(run, x, job);
   }
   column_gram_detail::mirror_new(job);
 }

@@ -2,6 +2,7 @@
 // column added to one. Sums are kept in a fixed number of parts, so that they round alike on every machine.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "four.h"
@@ -97,6 +98,16 @@ struct CscColumns {
   Index first(Index j) const { return static_cast<Index>(indptr[j]); }
   Index end(Index j) const { return static_cast<Index>(indptr[j + 1]); }
   Index stored(Index j) const { return end(j) - first(j); }
+
+  // Asks for the entries of a column that comes soon; a long one brings itself in.
+  void fetch(Index j) const {
+    constexpr Index line = 64;
+    const Index k = first(j), count = std::min<Index>(stored(j), 256);
+    for (Index at = 0; at < count * Index{sizeof(T)}; at += line)
+      __builtin_prefetch(reinterpret_cast<const char*>(data + k) + at);
+    for (Index at = 0; at < count * Index{sizeof(I)}; at += line)
+      __builtin_prefetch(reinterpret_cast<const char*>(indices + k) + at);
+  }
 
   // sum over the stored entries of x_i v_i
   double dot(Index j, const double* v) const {

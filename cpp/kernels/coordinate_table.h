@@ -45,6 +45,7 @@ struct CoordinateTable {
   // penalty(w) + conjugate(u) - w u >= 0, for u within its limit; there, rounding counts as none.
   double excess(Index j, double w, double u) const {
     const double slope = soft(u, l1[j]);
+    if (w == 0 && slope == 0) return 0;
     double best = slope == 0 || l2[j] == 0 ? 0.0 : slope / l2[j];
     if (slope != 0 && l2[j] == 0) best = slope > 0 ? upper[j] : lower[j];
     best = std::min(std::max(best, lower[j]), upper[j]);
@@ -62,10 +63,16 @@ struct GapSums {
   const double* noise = nullptr;
 };
 
+// A gap, and the factor of the residual that makes its dual point.
+struct GapAt {
+  double gap;
+  double factor;
+};
+
 // P - D for the dual point tau r, u being the slopes A'r/W: a sum of terms of which none is negative. tau is
 // the best factor that the table allows; slopes that must vanish may be as large as rounding makes them.
-inline double duality_gap(Index m, const double* w, const double* u, const CoordinateTable& table,
-                          const GapSums& sums) {
+inline GapAt duality_gap(Index m, const double* w, const double* u, const CoordinateTable& table,
+                         const GapSums& sums) {
   double most = infinite;
   bool bent = false, strict = false;
   for (Index j = 0; j < m; ++j) {
@@ -73,12 +80,12 @@ inline double duality_gap(Index m, const double* w, const double* u, const Coord
     const double size = std::fabs(u[j]), limit = table.limit(j, u[j]);
     strict = strict || table.l1[j] == 0;
     if (limit == 0 && sums.noise != nullptr && size <= sums.noise[j]) continue;
-    if (size > 0) most = std::min(most, limit / size);
+    if (size * most > limit) most = limit / size;
   }
   auto at = [&](double tau) {
     double gap = 0.5 * (1 - tau) * (1 - tau) * sums.rr;
     for (Index j = 0; j < m; ++j) gap += table.excess(j, w[j], tau * u[j]);
-    return gap;
+    return GapAt{gap, tau};
   };
   // Beyond one, slopes that only rounding keeps from vanishing would grow.
   if (!bent)
@@ -87,7 +94,10 @@ inline double duality_gap(Index m, const double* w, const double* u, const Coord
   double within = std::min(1.0, most);
   for (Index j = 0; j < m; ++j)
     if (std::fabs(u[j]) > table.l1[j]) within = std::min(within, table.l1[j] / std::fabs(u[j]));
-  return std::min(at(std::min(1.0, most)), at(within));
+  const GapAt whole = at(std::min(1.0, most));
+  if (within == whole.factor) return whole;
+  const GapAt part = at(within);
+  return part.gap < whole.gap ? part : whole;
 }
 
 }  // namespace surefit

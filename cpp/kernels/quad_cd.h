@@ -46,7 +46,7 @@ inline double gap(const Quadratic& q, const double* w, const double* g, double* 
     gw += g[j] * w[j];
   }
   const GapSums sums{std::max(0.0, q.energy - cw + gw), q.energy - cw, q.noise};
-  return duality_gap(q.m, w, u, q.table, sums);
+  return duality_gap(q.m, w, u, q.table, sums).gap;
 }
 
 // Whether w keeps the bounds.

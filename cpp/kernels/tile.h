@@ -122,15 +122,11 @@ struct Packed {
   const double* sliver(Index s) const { return data + s * step; }
 };
 
-// Sliver `row` of a against sliver `col` of b, row <= col; on the diagonal only what touches the upper
-// triangle.
-inline void sliver_pair(const Packed& a, const Packed& b, Index row, Index col, Index width, double* c,
-                        Index ldc, Ahead& ahead) {
-  const double* left = a.sliver(row);
-  const double* right = b.sliver(col);
-  double* out = c + row * sliver_width * ldc + col * sliver_width;
-  const Index depth = a.depth;
-  if (row == col) {
+// One sliver against another, `depth` rows of each, into `out`; on the diagonal only what touches the upper
+// triangle. `width` columns of the right one count.
+inline void sliver_product(Index depth, const double* left, const double* right, bool diagonal, Index width,
+                           double* out, Index ldc, Ahead& ahead) {
+  if (diagonal) {
     ahead.step();
     if (width == 12) {
       tile<4, 12>(depth, left, right, out, ldc);
@@ -156,6 +152,10 @@ inline void sliver_pair(const Packed& a, const Packed& b, Index row, Index col, 
   }
 }
 
+inline Index width_of(Index sliver, Index cols) {
+  return std::min<Index>(sliver_width, round_up(cols - sliver * sliver_width, 4));
+}
+
 // A square of slivers, the unit of work that keeps its part of A, B and C in the second-level cache.
 inline constexpr Index square_side = 8;
 
@@ -165,9 +165,10 @@ inline void sliver_square(const Packed& a, const Packed& b, Index row, Index col
                           Index cols, double* c, Index ldc, Ahead& ahead) {
   const Index col_end = std::min(col + square_side, round_up(cols, sliver_width) / sliver_width);
   for (Index j = col; j < col_end; ++j) {
-    const Index width = std::min<Index>(sliver_width, round_up(cols - j * sliver_width, 4));
-    const Index row_end = std::min({row + square_side, row_slivers, j + 1});
-    for (Index i = row; i < row_end; ++i) sliver_pair(a, b, i, j, width, c, ldc, ahead);
+    const Index width = width_of(j, cols), row_end = std::min({row + square_side, row_slivers, j + 1});
+    for (Index i = row; i < row_end; ++i)
+      sliver_product(a.depth, a.sliver(i), b.sliver(j), i == j, width,
+                     c + i * sliver_width * ldc + j * sliver_width, ldc, ahead);
   }
 }
 

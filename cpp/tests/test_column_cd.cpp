@@ -173,8 +173,8 @@ TEST(a_step_beyond_the_table_is_seen_in_the_gap) {
   const double l1[] = {1}, l2[] = {0}, low[] = {-infinite}, high[] = {infinite}, w[] = {2}, u[] = {1},
                far[] = {4};
   const CoordinateTable table{l1, l2, low, high};
-  CHECK(duality_gap(1, w, u, table, {1.0, 3.0}) == 0.0);  // y = 3, w = 2, r = 1
-  CHECK(duality_gap(1, w, far, table, {16.0, 24.0}) > 4.0);
+  CHECK(duality_gap(1, w, u, table, {1.0, 3.0}).gap == 0.0);  // y = 3, w = 2, r = 1
+  CHECK(duality_gap(1, w, far, table, {16.0, 24.0}).gap > 4.0);
 }
 
 TEST(steps_that_shrink_alike_are_extrapolated_to_their_limit) {

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from surefit.core.native.column_cd import column_cd
-from surefit.core.native.quad_cd import duality_gap_twin, quad_cd, quad_cd_twin
+from surefit.core.native.quad_cd import quad_cd, quad_cd_twin
+from surefit.core.native.table_gap import table_gap, table_gap_twin
 from surefit.penalties.table import CoordinateTable
 
 SHAPES = [(1, 1), (40, 7), (30, 30), (12, 60)]
@@ -99,7 +100,9 @@ def test_the_gap_at_any_point_bounds_what_is_left(kind):
     for scale in (0.0, 1e-3, 1.0):
         w = np.clip(best + scale * rng.normal(size=12), table.lower, table.upper)
         g = G @ w - c
-        gap = duality_gap_twin(w, -g, table, energy - c @ w + g @ w, energy - float(c @ w), noise)
+        given = w, -g, table, energy - c @ w + g @ w, energy - float(c @ w), noise
+        gap, factor = table_gap_twin(*given)
+        np.testing.assert_allclose(table_gap(*given), (gap, factor), rtol=1e-9, atol=1e-14 * energy)
         assert gap >= objective(w) - objective(best) - 1e-12 * energy
         measured = quad_cd(G, c, energy, table, w, np.empty(12), tolerance=np.inf, most=1, noise=noise)
         assert measured.epochs == 0

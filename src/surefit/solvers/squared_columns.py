@@ -37,7 +37,8 @@ Indices = NDArray[np.int64]
 _WORTH = 2.0  # a Gram matrix pays up to this many columns for each entry of a column
 _SWEEPS = 1000  # over columns, after which their Gram matrix must help
 _DEPENDENT = 1e-10  # condition beyond which columns without penalty count as dependent
-_LOOSE = 0.1  # share of the gap to which the columns let in are solved for
+_LOOSE = 0.03  # share of the gap to which the columns let in are solved for
+_BENT = 0.01  # share of a column's mean square from which the curvature of its penalty counts
 _STALLED = 5  # rounds without progress after which rounding rules
 _FULL = 0.5  # share of stored entries from which a sparse matrix is dense data, and slower
 _NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
@@ -167,10 +168,7 @@ class SquaredColumns:
             if before is None:
                 alive &= ~safe_to_drop(table, point.slopes, found.factor, self._rms, found.gap)
             chosen = self._choose(table, point, alive, free, before if count == 1 else None)
-            support = np.count_nonzero(point.coef)
-            # With few columns to come, the answer may as well be right at once.
-            loose = 0.0 if len(chosen) <= 1.1 * support else _LOOSE * found.gap
-            coef, swept = self._descend(table, point, chosen, max(0.3 * tolerance, loose))
+            coef, swept = self._descend(table, point, chosen, found.gap, 0.3 * tolerance)
             epochs += swept
             point = _Point(coef, np.empty(0), point.slopes, 0.0, 0.0, whole=False)
         self._last = point if alive.all() or before is not None else None
@@ -232,27 +230,31 @@ class SquaredColumns:
         else:
             entering = next_columns(table, point.slopes, self._rms, alive & ~inside, len(support))
         left = self._cache.room - np.count_nonzero(inside)
-        if self._cache.room <= _WORTH * self._stored and left > len(support) // 8:
+        by_gram = self._cache.room <= _WORTH * self._stored and not self._bends(table)
+        if by_gram and left > len(support) // 8:
             entering = entering[:left]  # the Gram matrix holds no more, and is worth it
         inside[entering] = True
         return np.flatnonzero(inside)
 
     def _descend(
-        self, table: CoordinateTable, point: _Point, chosen: Indices, tolerance: float
+        self, table: CoordinateTable, point: _Point, chosen: Indices, gap: float, tolerance: float
     ) -> tuple[Vector, int]:
         """Solve for the chosen columns; the residual serves where their Gram matrix would cost more."""
         coef, epochs = point.coef, 0
+        loose = max(tolerance, _LOOSE * gap)
         if not self._cache.fits(chosen) or len(chosen) > _WORTH * self._stored:
-            done, coef = self._by_residual(table, point, chosen, tolerance)
-            if done.gap <= tolerance or not self._cache.fits(chosen):
+            done, coef = self._by_residual(table, point, chosen, loose)
+            if done.gap <= loose or not self._cache.fits(chosen):
                 return coef, done.epochs
             epochs = done.epochs
+        # With few columns to come, the answer may as well be right at once.
+        few = len(chosen) <= 1.1 * np.count_nonzero(point.coef)
         cache = self._cache
         cache.hold(chosen)
         some = cache.columns
         cross = self._facts.cross[some] / self.total
         inner = minimise_quadratic(
-            cache.matrix, cross, self.energy, _part(table, some), coef[some], tolerance
+            cache.matrix, cross, self.energy, _part(table, some), coef[some], tolerance if few else loose
         )
         coef = coef.copy()
         coef[some] = inner.coef
@@ -314,6 +316,10 @@ class SquaredColumns:
     @cached_property
     def _cache(self) -> GramCache:
         return GramCache(self.X, self._facts.mean if self.fit_intercept else None, self.weight, self.total)
+
+    def _bends(self, table: CoordinateTable) -> bool:
+        """Whether the table's own curvature makes a few sweeps enough."""
+        return bool((table.l2 >= _BENT * self._rms**2).all())
 
     @cached_property
     def _stored(self) -> float:
