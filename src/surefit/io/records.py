@@ -53,6 +53,8 @@ def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | No
         return _describe_pipeline(model, arrays, where)
     if not isinstance(model, Estimator):
         return None
+    if where and not model.__sklearn_is_fitted__():  # such as the one that a wrapper copies
+        return _record(type(model).__name__, model.get_params(deep=False), {}, arrays, where)
     check_is_fitted(model)
     state = {f"{entry.name}_": getattr(model, f"{entry.name}_") for entry in fields(model.learns)}
     state |= {key: model.__dict__[key] for key in STATE if key in model.__dict__}
@@ -83,7 +85,7 @@ def _record(
         "parameters": {
             key: encode(value, arrays, f"{place}.{key}", describe) for key, value in parameters.items()
         },
-        "state": {key: encode(value, arrays, f"{place}.{key}") for key, value in state.items()},
+        "state": {key: encode(value, arrays, f"{place}.{key}", describe) for key, value in state.items()},
     }
 
 
@@ -104,8 +106,10 @@ def build(record: Mapping[str, Any], arrays: Arrays, known: Known, depth: int = 
         return build(content, arrays, known, at)
 
     parameters = _values(record, "parameters", arrays, depth, inner)
-    state = _values(record, "state", arrays, depth)
-    return _built_pipeline(parameters, state) if cls is Pipeline else _built(cls, parameters, state)
+    state = _values(record, "state", arrays, depth, inner)
+    if cls is Pipeline:
+        return _built_pipeline(parameters, state)
+    return _built(cls, parameters, state, inside=depth > 0)
 
 
 def _values(
@@ -117,7 +121,11 @@ def _values(
     return values
 
 
-def _built(cls: type[Estimator], parameters: dict[str, Any], state: dict[str, Any]) -> Estimator:
+def _built(
+    cls: type[Estimator], parameters: dict[str, Any], state: dict[str, Any], *, inside: bool
+) -> Estimator:
+    if inside and not state:
+        return _made(cls, parameters)
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
     if not allowed - OPTIONAL <= set(state) <= allowed or not isinstance(state["certificate_"], Certificate):
         raise FormatError(f"a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}.")
@@ -128,12 +136,17 @@ def _built(cls: type[Estimator], parameters: dict[str, Any], state: dict[str, An
         or output.get("transform") not in OUTPUTS
     ):
         raise FormatError(f"a {cls.__name__} gives out arrays or frames, not {output!r}.")
+    model = _made(cls, parameters)
+    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
+    return model
+
+
+def _made(cls: type[Estimator], parameters: dict[str, Any]) -> Estimator:
     try:
         model = cls(**parameters)
         validate(model)
     except (TypeError, ParameterError) as error:
         raise FormatError(f"its parameters do not fit a {cls.__name__}: {error}") from None
-    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
     return model
 
 
@@ -168,7 +181,7 @@ def listing(record: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> dict[s
     def inner(content: dict[str, Any], at: int) -> Any:
         return listing(content, arrays, at)
 
-    state = _values(record, "state", arrays, depth)
+    state = _values(record, "state", arrays, depth, inner)
     certificate = state.get("certificate_")
     return {
         "class": record.get("class"),

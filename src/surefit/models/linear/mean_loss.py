@@ -84,7 +84,10 @@ class MeanLossModel(Estimator, abstract=True):
         return self.max_iter
 
     def _objective(self, source: Source, engine: Engine) -> Objective:
-        source = self._rows_of(source, engine)
+        return self._bound(self._rows_of(source, engine), engine)
+
+    def _bound(self, source: Source, engine: Engine) -> Objective:
+        """Bind a source that is as the loss wants it."""
         schema = source.schema
         loss = self._loss(schema)
         outputs = None if schema.target_is_flat else schema.targets

@@ -1,0 +1,218 @@
+"""Logistic regression with the strength, and the mix of penalties, chosen by rows left out."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.parameters import Count, Has, Interval, Positive, RandomState, Tolerance
+from surefit.core.trace import Trace
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.class_weight import ClassWeight
+from surefit.models.linear.logistic import (
+    LogisticBase,
+    LogisticParameters,
+    OldPenalty,
+    SolverName,
+    old_penalty,
+)
+from surefit.models.linear.logistic_folds import Chosen, choose, folds_of, path_of_fold
+from surefit.models.linear.sparse_cv import Choice
+from surefit.solvers.base import Solution, Solver
+from surefit.solvers.objective import Objective
+
+Folds = Annotated[int, Interval(2, None)] | Annotated[object, Has("split", "__iter__")] | None
+Numbers = np.ndarray | list | tuple
+Scoring = str | Annotated[object, Has("__call__")] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticCVParameters(LogisticParameters):
+    """A fit, the strength and ratio chosen, and what was measured for all of them.
+
+    scores and n_iter: (folds, ratios, strengths). coefs_paths: the same, then one row a class with the
+    intercept last.
+    """
+
+    C: Any
+    l1_ratio: Any
+    Cs: NDArray[np.float64]
+    l1_ratios: NDArray[np.float64]
+    scores: Any
+    coefs_paths: Any
+
+
+class LogisticRegressionCV(LogisticBase):
+    """Logistic regression whose C, and l1_ratio of several, score best for rows left out.
+
+    Cs: which strengths, or how many between 1e-4 and 1e4. cv: folds, as in scikit-learn: 5 by default, each
+    with its share of every class. scoring: a name or a scorer of scikit-learn; minus the mean logarithmic
+    loss by default. choice: "best", or "one_standard_error" for the smallest C whose score is within a
+    standard error of the best. folds: "order" cuts by the numbers of the rows, "content" by what is in them,
+    equal rows together, so that weight 2 is the row twice. Defaults of "warn" mean what scikit-learn has
+    announced: l1_ratios=(0,), the logarithmic loss, attributes without an axis of classes. The rest is as in
+    :class:`~surefit.LogisticRegression`. dual, n_jobs, verbose, random_state: without effect.
+
+    Each fold is followed along one warm path. The certificate is that of the fit at ``C_``.
+
+    >>> import numpy as np
+    >>> from surefit import LogisticRegressionCV
+    >>> X = np.random.default_rng(0).normal(size=(90, 3))
+    >>> model = LogisticRegressionCV(cv=3, Cs=[0.1, 1.0]).fit(X, X[:, 0] + X[:, 1] ** 2 > 0.5)
+    >>> model.C_, model.scores_.shape, model.certificate_.holds
+    (1.0, (3, 1, 2), True)
+    """
+
+    learns = LogisticCVParameters
+    warm_start = False
+
+    C_: Any
+    l1_ratio_: Any
+
+    def __init__(
+        self,
+        *,
+        Cs: Count | Numbers = 10,
+        l1_ratios: Numbers | Literal["warn"] | None = "warn",
+        fit_intercept: bool = True,
+        cv: Folds = None,
+        dual: bool = False,
+        penalty: OldPenalty = "deprecated",
+        scoring: Scoring = "warn",
+        solver: SolverName = "lbfgs",
+        tol: Tolerance = 1e-4,
+        max_iter: Count = 100,
+        class_weight: ClassWeight = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: Positive = 1.0,
+        random_state: RandomState = None,
+        use_legacy_attributes: bool | Literal["warn"] = "warn",
+        choice: Choice = "best",
+        folds: Literal["order", "content"] = "order",
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.choice = choice
+        self.folds = folds
+
+    def _grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the strengths and the ratios to try."""
+        many: Any = self.Cs
+        Cs = np.logspace(-4, 4, many) if np.ndim(many) == 0 else np.asarray(many, dtype=np.float64)
+        given = self.l1_ratios
+        ratios = [0.0] if given is None or isinstance(given, str) else given
+        ratios = np.array([old_penalty(self.penalty, 1.0, float(ratio))[1] for ratio in ratios])
+        for name, values, allowed in (
+            ("Cs", Cs, Cs > 0),
+            ("l1_ratios", ratios, (ratios >= 0) & (ratios <= 1)),
+        ):
+            if values.ndim != 1 or not values.size or not np.all(allowed):
+                bounds = "above 0" if name == "Cs" else "between 0 and 1"
+                raise ParameterError(
+                    f"LogisticRegressionCV: {name} must be numbers {bounds}, not {values!r}."
+                )
+        return Cs, ratios
+
+    def _strength(self) -> tuple[float, float]:
+        if "_trial" in self.__dict__:
+            return self._trial
+        return float(np.ravel(self.C_)[0]), float(np.ravel(self.l1_ratio_)[0])
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if not self.refit:
+            raise RefusalError(
+                "LogisticRegressionCV: the mean of the folds' coefficients, which refit=False asks for, is "
+                "the minimum of nothing and cannot be proved: keep refit=True; coefs_paths_ has them all."
+            )
+        Cs, ratios = self._grid()
+        try:
+            found = [
+                path_of_fold(self, fold, Cs, ratios) for fold in folds_of(self, source, engine, self.folds)
+            ]
+            self._chosen = choose(Cs, ratios, found, self.choice)
+            self._trial = self._chosen.C, self._chosen.l1_ratio
+            return super()._learn(source, engine, trace)
+        finally:
+            for name in ("_trial", "_chosen"):
+                self.__dict__.pop(name, None)
+
+    def trial(self, C: float, l1_ratio: float) -> None:
+        """Set the strength and the ratio of the next objective."""
+        self._trial = C, l1_ratio
+
+    def scored_as(self, coef: NDArray[np.float64], intercept: NDArray[np.float64], classes: Any) -> Any:
+        """Return a model with such coefficients, for a scorer to ask."""
+        shell = copy(self)
+        shell.__dict__.update(coef_=coef, intercept_=intercept, classes_=classes, certificate_=None)
+        return shell
+
+    def _start(self, objective: Objective) -> NDArray[np.float64] | None:
+        return self._chosen.start.reshape(objective.shape)
+
+    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> LogisticCVParameters:
+        coef, intercept = self._shaped(objective, solution)
+        classes = objective.source.schema.classes
+        assert classes is not None
+        chosen = self._chosen
+        C, ratio, scores, paths, steps = self._in_shape(chosen, classes)
+        return LogisticCVParameters(
+            coef, intercept, steps, classes, solver.name, C, ratio, chosen.Cs, chosen.l1_ratios, scores, paths
+        )
+
+    def _in_shape(self, chosen: Chosen, classes: NDArray[Any]) -> tuple[Any, Any, Any, Any, Any]:
+        """Return C, ratio, scores, paths and iterations as scikit-learn has them now, or had them before."""
+        if self.use_legacy_attributes is not True:
+            return chosen.C, chosen.l1_ratio, chosen.scores, chosen.paths, chosen.n_iter
+        labels = (classes[1:] if len(classes) == 2 else classes).tolist()
+        old = [np.swapaxes(each, 1, 2) for each in (chosen.scores, chosen.paths, chosen.n_iter)]
+        if self.l1_ratios is None or isinstance(self.l1_ratios, str):
+            old = [each[:, :, 0] for each in old]
+        scores, paths, steps = old
+        return (
+            np.full(len(labels), chosen.C),
+            np.full(len(labels), chosen.l1_ratio),
+            dict.fromkeys(labels, scores),
+            {label: np.ascontiguousarray(paths[..., k, :]) for k, label in enumerate(labels)},
+            steps[None],
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score by ``scoring``, weighted if weights are given."""
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(scorer(self.scoring)(self, X, y, **weights))
+
+
+def scorer(scoring: Any) -> Any:
+    """Return scikit-learn's scorer of a name; None is the share of right classes."""
+    from sklearn.metrics import get_scorer
+
+    name = {"warn": "neg_log_loss", None: "accuracy"}.get(scoring, scoring) if _is_name(scoring) else scoring
+    return get_scorer(name)
+
+
+def _is_name(scoring: Any) -> bool:
+    return scoring is None or isinstance(scoring, str)

@@ -1,0 +1,190 @@
+"""Warm paths of logistic regressions, one a fold, and the choice among their strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.source import ArraySource, MappedSource, Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.linear.content_folds import fold_numbers
+from surefit.models.linear.fold_moments import taken
+from surefit.models.linear.sparse_cv import Choice
+from surefit.penalties.no_penalty import NoPenalty
+from surefit.resample.sources import source_folds
+from surefit.solvers.objective import Objective
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The rows to fit, class weights in, and the rows left out; ``rows`` are those, where in memory."""
+
+    train: Source
+    test: Source
+    rows: Batch | None
+    engine: Engine
+
+
+@dataclass(frozen=True, slots=True)
+class PathOfFold:
+    """For each ratio and strength: the score of the rows left out, packed points, shaped ones, iterations."""
+
+    scores: Array
+    packed: Array
+    shaped: Array
+    n_iter: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The strength and ratio chosen, where to start from, and all that was measured."""
+
+    C: float
+    l1_ratio: float
+    start: Array
+    Cs: Array
+    l1_ratios: Array
+    scores: Array
+    paths: Array
+    n_iter: NDArray[np.int32]
+
+
+def folds_of(model: Any, source: Source, engine: Engine, rule: str) -> Iterator[Fold]:
+    """Yield the folds of a source: by scikit-learn's splitters in memory, else as it is read."""
+    weighted, batch = model._rows_of(source, engine), in_memory(source)
+    if batch is not None and rule == "order":
+        from sklearn.model_selection import check_cv
+
+        training = in_memory(weighted)
+        assert training is not None
+        for train, test in check_cv(model.cv, batch.y, classifier=True).split(batch.X, batch.y):
+            left = taken(batch, test)
+            yield Fold(
+                _array_source(weighted, taken(training, train)), _array_source(source, left), left, engine
+            )
+        return
+    count = 5 if model.cv is None else model.cv
+    if not isinstance(count, int | np.integer):
+        raise ParameterError(
+            "LogisticRegressionCV: folds='content', and those of a table that is read piece by piece, follow "
+            "from the rows: give cv as a number of folds."
+        )
+    if rule == "content":
+        for fold in range(int(count)):
+            train = _selected(weighted, RowsByContent(source.schema.width, int(count), fold, others=True))
+            test = _selected(source, RowsByContent(source.schema.width, int(count), fold, others=False))
+            if in_memory(test) is None or len(in_memory(test)):
+                yield Fold(train, test, in_memory(test), engine)
+        return
+    pairs = zip(source_folds(weighted, int(count)), source_folds(source, int(count)), strict=True)
+    for (train, _), (_, test) in pairs:
+        yield Fold(train, test, None, engine)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsByContent:
+    """Keep the rows of a batch that belong to a fold by what is in their first columns, or all others."""
+
+    width: int
+    folds: int
+    fold: int
+    others: bool
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return those rows."""
+        X: Any = batch.X
+        kept = (fold_numbers(X[:, : self.width], self.folds) == self.fold) != self.others
+        return replace(taken(batch, np.flatnonzero(kept)), start=0)
+
+
+def _selected(source: Source, rule: RowsByContent) -> Source:
+    schema = replace(source.schema, rows=None)
+    batch = in_memory(source)
+    if batch is None:
+        return MappedSource(source, schema, rule)
+    return _array_source(source, rule(batch))
+
+
+def _array_source(like: Source, batch: Batch) -> Source:
+    return ArraySource(replace(like.schema, rows=len(batch)), replace(batch, start=0))
+
+
+def path_of_fold(model: Any, fold: Fold, Cs: Array, ratios: Array) -> PathOfFold:
+    """Fit every ratio and strength, each from where the last one ended, and score the rows left out."""
+    model.trial(float(Cs[0]), float(ratios[0]))
+    objective: Objective = model._bound(fold.train, fold.engine)
+    scores, packed, shaped, steps = [], [], [], []
+    for ratio in ratios:
+        start = None
+        for C in Cs:
+            model.trial(float(C), float(ratio))
+            objective.penalty = model._penalty(objective)
+            solution = model._solver(objective).solve(objective, start, Trace())
+            start = solution.x
+            coef, intercept = model._shaped(objective, solution)
+            scores.append(_score(model, fold, coef, intercept))
+            packed.append(start)
+            shaped.append(np.column_stack([coef, intercept]) if model.fit_intercept else coef)
+            steps.append(max(solution.iterations, 1))
+    grid = (len(ratios), len(Cs))
+    return PathOfFold(
+        np.reshape(scores, grid),
+        np.reshape(packed, (*grid, *packed[0].shape)),
+        np.reshape(shaped, (*grid, *shaped[0].shape)),
+        np.reshape(steps, grid).astype(np.int32),
+    )
+
+
+def _score(model: Any, fold: Fold, coef: Array, intercept: Array) -> float:
+    """Return the score of the rows left out, the weights of their classes not counted."""
+    from surefit.models.linear.logistic_cv import scorer
+
+    if model.scoring in ("warn", "neg_log_loss"):
+        held_out = Objective(fold.test, fold.engine, model._loss(fold.test.schema), NoPenalty())
+        held_out.outputs = None if len(coef) == 1 else len(coef)
+        point = np.vstack([coef.T, intercept])
+        return -held_out.at(point[:, 0] if len(coef) == 1 else point, 0).value
+    if fold.rows is None:
+        raise ParameterError(
+            "LogisticRegressionCV: a table that is read piece by piece is scored by its logarithmic loss: "
+            "leave scoring as it is, or load the table as one array."
+        )
+    classes = fold.test.schema.classes
+    assert classes is not None
+    rows = fold.rows
+    weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+    labels = classes[np.asarray(rows.y)]
+    return float(scorer(model.scoring)(model.scored_as(coef, intercept, classes), rows.X, labels, **weights))
+
+
+def choose(Cs: Array, ratios: Array, found: list[PathOfFold], rule: Choice) -> Chosen:
+    """Choose the best mean score, or the smallest C within one standard error of it.
+
+    Folds count alike; the standard error is that of their mean, at the best point.
+    """
+    scores = np.array([path.scores for path in found])
+    mean = np.nan_to_num(scores.mean(axis=0), nan=-np.inf)
+    C, ratio = (int(k) for k in np.unravel_index(np.argmax(mean.T), mean.T.shape))
+    if rule == "one_standard_error" and len(scores) > 1:
+        error = scores[:, ratio, C].std(ddof=1) / np.sqrt(len(scores))
+        near = np.flatnonzero(mean[ratio] >= mean[ratio, C] - error)
+        C = int(near[np.argmin(Cs[near])])
+    return Chosen(
+        float(Cs[C]),
+        float(ratios[ratio]),
+        np.mean([path.packed[ratio, C] for path in found], axis=0),
+        Cs,
+        ratios,
+        scores,
+        np.array([path.shaped for path in found]),
+        np.array([path.n_iter for path in found]),
+    )
