@@ -171,7 +171,7 @@ def first_case(cls: type[Metric]) -> Case:
         (lambda y, p: (y, p, -np.ones(60)), "sample_weight of row 0 is -1"),
         (lambda y, p: (y, p, np.r_[np.ones(59), np.nan]), "sample_weight of row 59 is nan"),
         (lambda y, p: (y, p, np.ones(59)), r"sample_weight has shape \(59,\)"),
-        (lambda y, p: (y[:, None, None], p, None), "y_true has 3 dimensions"),
+        (lambda y, p: (y.reshape(len(y), 1, -1), p, None), "y_true has 3 dimensions"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(

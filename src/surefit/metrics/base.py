@@ -20,7 +20,7 @@ Better = Literal["higher", "lower"]
 ADMITS = {
     "regression": "numbers",
     "classification": "labels",
-    "partition": "labels",
+    "partition": "partitions",
     "probability": "probabilities",
     "score": "scores",
     "ranking": "tables",

@@ -28,9 +28,15 @@ class Case:
 
 def of_task(task: str, rng: np.random.Generator) -> Iterator[Case]:
     """Yield cases of a task."""
-    return {"regression": _regression, "classification": _classification, "probability": _probability}[task](
-        rng
-    )
+    return {
+        "regression": _regression,
+        "classification": _classification,
+        "partition": _partition,
+        "probability": _probability,
+        "score": _score,
+        "ranking": _ranking,
+        "clusters": _clusters,
+    }[task](rng)
 
 
 def _regression(rng: np.random.Generator) -> Iterator[Case]:
@@ -52,3 +58,37 @@ def _probability(rng: np.random.Generator) -> Iterator[Case]:
         yield Case(names[codes], chances, np.eye(len(names))[codes], {"labels": names})
         if len(names) == 2:
             yield Case(names[codes], chances[:, 1], np.eye(2)[codes][:, 1], {"labels": names})
+
+
+def _score(rng: np.random.Generator) -> Iterator[Case]:
+    for low, tied in ((0, False), (-1, True)):
+        truth = np.where(rng.random(ROWS) < 0.4, 1, low)
+        score = truth + 1.5 * rng.normal(size=ROWS)
+        yield Case(truth, np.round(score) if tied else score, truth * 1.0)
+    for case in _probability(rng):
+        if case.prediction.ndim == 2 and case.prediction.shape[1] > 2:
+            yield case
+
+
+def _partition(rng: np.random.Generator) -> Iterator[Case]:
+    for case in _classification(rng):
+        yield Case(
+            case.truth, rng.permutation(np.unique(case.prediction, return_inverse=True)[1]), case.truth
+        )
+        yield case
+
+
+def _ranking(rng: np.random.Generator) -> Iterator[Case]:
+    relevant = (rng.random((ROWS, 5)) < 0.4) * 1.0
+    relevant[:, 2] = 1 - relevant[:, 1]
+    yield Case(relevant, rng.normal(size=(ROWS, 5)), relevant)
+    yield Case(relevant, rng.integers(3, size=(ROWS, 5)) * 1.0, relevant)
+
+
+def _clusters(rng: np.random.Generator) -> Iterator[Case]:
+    names = np.array([3, 5, 11])
+    labels = rng.choice(names, size=ROWS)
+    points = rng.normal(size=(ROWS, 2)) + 10.0 * labels[:, None]
+    guess = np.where(rng.random(ROWS) < 0.8, labels, rng.choice(names, size=ROWS))
+    yield Case(points, guess, labels)
+    yield Case(points + 1e6, guess, labels)

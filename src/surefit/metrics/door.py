@@ -63,13 +63,7 @@ def probabilities(y_true: Any, y_pred: Any, names: Any) -> Pair:
             f"y_pred gives probabilities of {columns} classes, but there are {len(classes)}: "
             f"{', '.join(map(str, classes[:10]))}; pass the labels of all classes as labels=."
         )
-    outside = (chances < 0) | (chances > 1) | ~np.isfinite(chances)
-    if outside.any():
-        row = int(np.flatnonzero(outside.reshape(len(chances), -1).any(axis=1))[0])
-        raise DataError(
-            f"y_pred of row {row} is {chances[row]}; probabilities lie between 0 and 1, "
-            "so pass the output of predict_proba."
-        )
+    inside_unit(chances)
     # The rounding of a sum of k probabilities stays far below the root of the machine epsilon.
     if chances.ndim == 2 and len(chances):
         sums = chances.sum(axis=1)
@@ -82,6 +76,31 @@ def probabilities(y_true: Any, y_pred: Any, names: Any) -> Pair:
                 stacklevel=5,
             )
     return Pair(codes, chances, classes)
+
+
+def inside_unit(chances: NDArray[Any]) -> None:
+    """Check that all numbers are probabilities."""
+    if chances.size == 0 or (chances.min() >= 0 and chances.max() <= 1):  # NaN is neither
+        return
+    inside = ((chances >= 0) & (chances <= 1)).reshape(len(chances), -1).all(axis=1)
+    row = int(np.argmin(inside))
+    raise DataError(
+        f"y_pred of row {row} is {chances[row]}; probabilities lie between 0 and 1, "
+        "so pass the output of predict_proba."
+    )
+
+
+def class_scores(y_true: Any, y_pred: Any, names: Any) -> Pair:
+    """Check labels and scores of any scale, as codes of all classes and (n, k), or (n,) for two classes."""
+    pair = scores(y_true, y_pred, names)
+    if pair.classes is not None:
+        return pair
+    classes, codes = _codes(pair.truth, names)
+    if len(classes) > 2:
+        raise DataError(
+            f"y_pred is one column, but there are {len(classes)} classes; give one column of scores for each."
+        )
+    return Pair(codes, pair.prediction, classes)
 
 
 def scores(y_true: Any, y_pred: Any, names: Any) -> Pair:
@@ -115,6 +134,13 @@ def tables(y_true: Any, y_pred: Any) -> Pair:
     if truth.ndim != 2 or truth.shape != given.shape:
         raise DataError(f"y_true has shape {truth.shape} and y_pred {given.shape}; both must be (n, k).")
     return Pair(truth, given, None)
+
+
+def partitions(labels_true: Any, labels_pred: Any) -> Pair:
+    """Check the part of each row in two partitions, whose parts may be called anything."""
+    truth, guess = as_labels(labels_true, "y_true"), as_labels(labels_pred, "y_pred")
+    _same_rows(truth, guess)
+    return Pair(truth, guess, None)
 
 
 def points(X: Any, labels: Any) -> Pair:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.native.log_score import log_score
 from surefit.data.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case
@@ -29,17 +30,11 @@ class Surprise(Statistic):
         """Compute it over the class codes of a batch; ``prediction`` is (n, k), or (n,) for the second of two
         classes.
         """
-        chances, codes = np.asarray(prediction), np.asarray(batch.y)
-        if chances.ndim == 1:
-            given = np.where(codes == 1, chances, 1 - chances)
-        else:
-            given = chances[np.arange(len(codes)), codes]
+        chances = np.asarray(prediction)
+        table = chances[:, None] if chances.ndim == 1 else chances
         # A certain error would cost infinitely much; the smallest step away from certainty bounds it.
-        step = np.finfo(given.dtype).eps
-        loss = -np.log(np.clip(given, step, 1 - step), dtype=np.float64)
-        if batch.weight is None:
-            return cls(float(len(loss)), float(loss.sum()))
-        return cls(float(batch.weight.sum()), float((loss * batch.weight).sum()))
+        found = log_score(table, np.asarray(batch.y), batch.weight, float(np.finfo(table.dtype).eps))
+        return cls(float(len(batch) if batch.weight is None else batch.weight.sum()), found.loss)
 
     def __add__(self, other: Surprise) -> Surprise:
         return Surprise(self.weight + other.weight, self.loss + other.loss)

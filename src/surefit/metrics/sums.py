@@ -50,6 +50,48 @@ class Sums(Statistic):
         return self.sums / self.weight if self.weight > 0 else np.full_like(self.sums, np.nan)
 
 
+@dataclass(frozen=True, slots=True)
+class RowMean(Statistic):
+    """The weight of all rows, and the weighted sum of one value a row."""
+
+    weight: float
+    sum: float
+
+    @classmethod
+    def of(cls, batch: Batch, *, prediction: Any = None, value: Any = None, **context: Any) -> RowMean:
+        """Add up ``value(truth, prediction)``."""
+        found = np.asarray(value(np.asarray(batch.y), np.asarray(prediction)), dtype=np.float64)
+        if batch.weight is None:
+            return cls(float(len(batch)), float(found.sum()))
+        return cls(float(batch.weight.sum()), float(found @ batch.weight))
+
+    def __add__(self, other: RowMean) -> RowMean:
+        return RowMean(self.weight + other.weight, self.sum + other.sum)
+
+    @property
+    def mean(self) -> float:
+        """The mean; NaN for no rows."""
+        return self.sum / self.weight if self.weight > 0 else float("nan")
+
+
+class RowMeanMetric(Metric):
+    """A mean over rows of ``_value``."""
+
+    statistic: ClassVar[type[Statistic]] = RowMean
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """How a row is valued."""
+        return {"value": self._value}
+
+    def _value(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def finish(self, statistic: RowMean) -> float:
+        """Return the mean; NaN for no rows."""
+        return statistic.mean
+
+
 class ManyOutputMetric(Metric):
     """What the metrics of an average over outputs share."""
 
