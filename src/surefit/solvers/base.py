@@ -158,6 +158,7 @@ _WORDS = {
     "table": "one set of numbers a coefficient",
     "quadratic": "squares alone",
     "separable": "a sum over single coefficients",
+    "kinks": "straight pieces",
 }
 
 

@@ -56,6 +56,7 @@ def _preferred(objective: Objective) -> Iterator[str]:
     yield "lbfgs"
     yield "fista"
     yield "proximal_newton"  # where nothing cheaper streams
+    yield "frisch_newton"  # losses of straight pieces
     yield "primal_dual"  # losses with kinks
     yield "proximal_gradient"
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.gram import sandwich
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
 from surefit.stats.products import pulled, scores, scores_of
@@ -91,10 +92,10 @@ class Slopes(Statistic):
         rows = Rows.of(batch, w, intercept)
         s, X = rows.s, rows.X
         slope = rows.slopes(batch, loss, slopes, signs)
-        Z = rows.along(free, intercept is not None)
         bend = rows.bend(loss, None if slopes is None else slope)
         weighted = _by_row(s, slope) * slope
-        bends = [_bend(X, s, column, Z, intercept) for column in _columns(bend)]
+        bends = [_bend(X, s * column, free, intercept) for column in _columns(bend)]
+        squares = _squares(X, s)
         shape = (*bend.shape[1:], *bends[0].shape) if bend.ndim > 1 else (1, *bends[0].shape)
         return cls(
             float(s.sum()),
@@ -104,8 +105,8 @@ class Slopes(Statistic):
             np.array([np.minimum(weighted, 0.0).sum(), np.maximum(weighted, 0.0).sum()]),
             float(np.sum(weighted * slope)),
             _bordered(np.asarray(X.T @ s, dtype=np.float64), s.sum(), intercept),
-            _bordered(_squares(X, s), s.sum(), intercept),
-            _squares(Z, s),
+            _bordered(squares, s.sum(), intercept),
+            _bordered(_along(X, s, free, squares), s.sum(), intercept),
         )
 
     def __add__(self, other: Slopes) -> Slopes:
@@ -159,7 +160,7 @@ class FenchelExcess(Statistic):
         rows = Rows.of(batch, w, intercept)
         u = rows.slopes(batch, loss, slopes, step.signs)
         if np.any(step.beta):
-            moved = rows.along(step.free, intercept is not None) @ step.beta
+            moved = rows.along(step.free, step.beta, intercept is not None)
             bend = rows.bend(loss, None if slopes is None else u)
             u = u - (np.einsum("iab,ib->ia", bend, moved) if bend.ndim == 3 else bend * moved)
         return cls(float(rows.s.sum()), float(rows.s @ loss.excess(rows.y, rows.z, step.factor * u)))
@@ -217,10 +218,10 @@ class Rows:
         low, high = loss.gradient(self.y, -far), loss.gradient(self.y, far)
         return np.asarray(np.clip(np.minimum(given - low, high - given), 0.0, 1.0))
 
-    def along(self, free: Array, intercept: bool) -> Array:
-        """Return the rows along the free directions, and a column of ones for an intercept."""
-        Z = scores(self.X, free) if free.shape[1] else np.zeros((len(self.s), 0))
-        return np.hstack([Z, np.ones((len(Z), 1))]) if intercept else Z
+    def along(self, free: Array, beta: Array, intercept: bool) -> Array:
+        """Return what rows change by for a step along the free directions, the intercept's last."""
+        moved = scores(self.X, free @ beta[: free.shape[1]])
+        return moved + beta[-1] if intercept else moved
 
 
 def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
@@ -245,9 +246,28 @@ def _bordered(part: Any, last: Any, intercept: Any) -> Array:
     return np.asarray(part) if intercept is None else np.concatenate([part, np.asarray(last)[None]])
 
 
-def _bend(X: Any, s: Array, bend: Array, Z: Array, intercept: Any) -> Array:
-    rows = (s * bend)[:, None] * Z
-    return _bordered(pulled(X, rows), rows.sum(axis=0), intercept)
+def _bend(X: Any, h: Array, free: Array, intercept: Any) -> Array:
+    """Return X' diag(h) Z; with kinks, few rows have any h."""
+    some = np.flatnonzero(h)
+    if 2 * len(some) < len(h):
+        X, h = X[some], h[some]
+    if 2 * free.shape[1] > free.shape[0]:
+        found = sandwich(X, h)
+        part, sums = found.gram @ free, found.sums
+    else:
+        Z = scores(X, free) if free.shape[1] else np.zeros((len(h), 0))
+        part, sums = pulled(X, h[:, None] * Z), pulled(X, h)
+    if intercept is None:
+        return part
+    return np.block([[part, sums[:, None]], [(sums @ free)[None, :], np.full((1, 1), h.sum())]])
+
+
+def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
+    """Return the squares along each free direction; those of columns are known."""
+    columns = np.argmax(np.abs(free), axis=0) if free.shape[1] else np.zeros(0, dtype=np.intp)
+    if np.count_nonzero(free) == len(columns) and np.all(np.abs(free[columns, range(len(columns))]) == 1):
+        return np.asarray(squares[columns])
+    return _squares(scores(X, free), s)
 
 
 def _squares(X: Any, s: Array) -> Array:

@@ -1,0 +1,264 @@
+r"""Losses of straight pieces with absolute and squared penalties: quantiles, hinges and tubes.
+
+An interior point gets near (``kinked_interior``), the face that it is near is solved for exactly
+(``kinked_face``), and the slopes of that face are the dual point that proves it. Of many rows most are
+plainly on one side of their kink: a sample tells which, they are lumped together into their mean
+(``kinked_lumps``), and the small problem that is left is solved instead (Portnoy and Koenker, 1997). Rows
+that turn out to be on the other side come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.trace import Trace
+from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.kinked_face import corner, exact_face, solved_face
+from surefit.solvers.kinked_interior import Interior
+from surefit.solvers.kinked_lumps import Lumped
+from surefit.solvers.kinked_rows import KinkedRows
+from surefit.solvers.objective import Objective
+from surefit.solvers.offset import SecondDerivatives
+
+Array = NDArray[np.float64]
+
+MOST_COLUMNS = 3000  # their square is kept, and solved with
+ROUGH = 1e-3  # the gap to which a sample is solved: it is not the answer
+NEAR = 1e-3  # the gap from which on a face is looked for
+BEYOND = 1e-3  # of the tolerance: so close, and no face found, the point itself is the answer
+MANY = 4000  # rows from which lumping pays
+ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where the search is, with flat slopes, and whether it is ready to be proved.
+
+    Value and gap are those of the problem in hand, which may be that of a sample, or have lumps.
+    """
+
+    w: Array
+    u: Array
+    value: float
+    gap: float
+    ready: bool = False
+    step: float = 1.0
+
+
+class FrischNewton(Solver):
+    """An interior point, then the face it is near, exactly; one weighted square of the rows an iteration.
+
+    >>> from surefit.losses import Absolute
+    >>> from surefit.penalties import NoPenalty
+    >>> objective = Objective.of_arrays([[0.0], [1.0], [2.0]], [0.0, 1.0, 9.0], Absolute(), NoPenalty())
+    >>> solution = FrischNewton().solve(objective)
+    >>> abs(solution.certificate.value) < 1e-12
+    True
+    """
+
+    name = "frisch_newton"
+    needs = Needs(loss=("convex", "kinks", "conjugate"), penalty=("convex", "table", "conjugate"), rows=True)
+    accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
+
+    def _refusal(self, objective: Objective) -> str | None:
+        if objective.outputs is not None:
+            return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
+        if objective.columns > MOST_COLUMNS:
+            return (
+                f"the {self.name} solver keeps the square of the number of columns, "
+                f"{MOST_COLUMNS} at most, and there are {objective.columns}."
+            )
+        table = objective.penalty.table(objective.columns)
+        if np.isfinite(table.lower).any() or np.isfinite(table.upper).any():
+            return f"the {self.name} solver knows no bounds, and {type(objective.penalty).__name__} has some."
+        return None
+
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise from a packed point, or from the objective's ``null``."""
+        self.require(objective)
+        trace = Trace() if trace is None else trace
+        units = Units.of(objective)
+        tolerance = self.tolerance * objective.scale / units.value
+        first = units.inner(objective.null if start is None else start)
+        search = _searched(units.rows, first, start is not None, tolerance)
+        point = Point(first, np.zeros(0), np.inf, np.inf)
+        best: tuple[Array, Array, Certificate] | None = None
+        stopped: Stop = "limit"
+        for _ in trace.iterations(self.max_iter):
+            objective.passes += 1
+            found = next(search, None)
+            point = point if found is None else found
+            w = units.outer(point.w)
+            gap = point.gap * units.value / objective.scale
+            if point.ready and found is not None:
+                slopes = units.slopes(point.u)
+                proof = objective.certificate(w, self.tolerance, slopes)
+                gap = proof.value
+                if best is None or proof.value < best[2].value:
+                    best = w, slopes, proof
+            value = point.value * units.value
+            trace.record(objective=value, gap=gap, step=point.step, passes=objective.passes)
+            if best is not None and best[2].holds:
+                stopped = "certificate"
+                break
+            if found is None:
+                stopped = "stalled"
+                break
+        if best is None:
+            last = units.slopes(point.u) if len(point.u) else None
+            return self._finish(objective, units.outer(point.w), trace, stopped, slopes=last)
+        return self._finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
+
+
+def _searched(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+    """Yield points that get closer; those that are ready may be the answer."""
+    if rows.rows >= max(MANY, 20 * len(start)) and not warm:
+        yield from _with_lumps(rows, start, tolerance)
+    else:
+        yield from _alone(rows, start, warm, tolerance)
+
+
+def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+    inside = Interior(rows, start)
+    if warm:
+        yield from _same_face(inside)
+    flat = not (rows.l2 > 0).any()
+    size = max(inside.slack, 1e-300)
+    gap = size
+    while gap > BEYOND * tolerance and inside.step():
+        gap = inside.slack
+        face = exact_face(inside, gap <= tolerance) if gap <= max(NEAR * size, tolerance) else None
+        if face is None:
+            yield Point(inside.w, inside.u, inside.value, gap, gap <= BEYOND * tolerance, inside.share)
+            continue
+        face = corner(rows, face) if flat else face
+        yield Point(face.w, face.u, inside.value, gap, True, inside.share)
+    yield Point(inside.w, inside.u, inside.value, gap, True, inside.share)
+
+
+def _same_face(inside: Interior) -> Iterator[Point]:
+    """Yield the answer if the start sits on its kinks already."""
+    r = inside.residuals()
+    met = np.flatnonzero(np.abs(r) <= 1e-9 * float(np.mean(np.abs(r))))
+    face = solved_face(inside.rows, inside.w, 0.5 * (inside.low + inside.high), r, met)
+    if face is not None:
+        yield Point(face.w, face.u, inside.value, np.inf, True)
+
+
+def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Point]:
+    n, q = rows.rows, len(start)
+    some = min(n // 4, max(1000, int((n * q) ** (2 / 3)) // 2))
+    sample = np.sort(np.random.Generator(np.random.Philox(0)).choice(n, some, replace=False))
+    inside = Interior(rows.some(sample, n / some), start)
+    first = inside.slack
+    while inside.slack > ROUGH * first and inside.step():
+        yield Point(inside.w, np.zeros(0), inside.value, inside.slack, False, inside.share)
+    w, keep = inside.w, 2 * some
+    z = rows.scores(w)
+    close = np.zeros(n, dtype=bool)
+    for _ in range(ROUNDS):
+        before = z - rows.at
+        nearest = np.abs(before).min(axis=0)
+        if keep >= n // 2:
+            break
+        close |= nearest <= np.partition(nearest, keep)[keep]
+        lumped = Lumped.of(rows, before, close)
+        for point in _alone(lumped.small, w, False, tolerance):
+            if not point.ready:
+                yield replace(point, u=np.zeros(0))
+                continue
+            w, z = point.w, rows.scores(point.w)
+            back = lumped.changed(before, z - rows.at)
+            if not back.any():
+                yield replace(point, u=lumped.slopes(point.u))
+                continue
+            yield replace(point, u=np.zeros(0), ready=False)
+            close |= back
+            keep = 2 * keep if np.count_nonzero(back) > keep // 4 else 0
+            break
+        else:
+            break
+    yield from _alone(rows, w, False, tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The rows that count, in units of their own, and the way there and back.
+
+    Columns and targets far from zero are moved there, as the intercept allows. value: what an objective of
+    ``rows`` is in units of the objective.
+    """
+
+    rows: KinkedRows
+    value: float
+    size: float
+    shift: float
+    seconds: SecondDerivatives
+    kept: Any
+    weight: Array
+    ends: tuple[Array, Array]
+    total: int
+
+    @classmethod
+    def of(cls, objective: Objective) -> Units:
+        """Take the rows of positive weight."""
+        batch = objective.need_rows("the frisch_newton solver")
+        X: Any = batch.X
+        s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
+        y, offset = np.asarray(batch.y), getattr(batch, "offset", None)
+        kept: Any = slice(None)
+        if not s.all():
+            kept = s > 0
+            X, y, s = X[kept], y[kept], s[kept]
+        seconds = SecondDerivatives(objective)
+        if seconds.by.any():
+            X = np.asarray(X, dtype=np.float64) - seconds.by
+        loss: Any = objective.loss
+        kinks = loss.kinks(y)
+        at = np.array([kink.at for kink in kinks])
+        if offset is not None:
+            at = at - offset[kept]
+        shift = float(np.mean(at @ s)) / float(s.sum()) if objective.fit_intercept else 0.0
+        at = at - shift
+        size = float(np.mean(np.abs(at))) or 1.0
+        low, high = np.array([kink.low for kink in kinks]), np.array([kink.high for kink in kinks])
+        table, n = objective.penalty.table(objective.columns), len(s)
+        weight = s * (n / s.sum())
+        last = [0.0] if objective.fit_intercept else []
+        rows = KinkedRows(
+            X,
+            objective.fit_intercept,
+            at / size,
+            low * weight,
+            high * weight,
+            np.concatenate([table.l1 * n, last]),
+            np.concatenate([table.l2 * (n * size), last]),
+        )
+        ends = low.sum(axis=0), high.sum(axis=0)
+        return cls(rows, size / n, size, shift, seconds, kept, weight, ends, len(batch))
+
+    def inner(self, w: Array) -> Array:
+        """Return a packed point in these units."""
+        found = np.array(self.seconds.inner(w), dtype=np.float64)
+        if self.rows.fit_intercept:
+            found[-1] -= self.shift
+        return np.asarray(found / self.size)
+
+    def outer(self, w: Array) -> Array:
+        """Return a packed point in units of the objective."""
+        found = w * self.size
+        if self.rows.fit_intercept:
+            found[-1] += self.shift
+        return self.seconds.outer(found)
+
+    def slopes(self, u: Array) -> Array:
+        """Return one slope a row of the objective, within the ends of its loss."""
+        found = np.zeros(self.total)
+        found[self.kept] = np.clip(self.rows.folded(u)[0] / self.weight, *self.ends)
+        return found
