@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data.read import read as read
     from surefit.distributions import information as information
     from surefit.evaluate.original_scale import original_scale as original_scale
+    from surefit.evaluate.assess import assess as assess
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.io.load import inspect as inspect
@@ -70,11 +71,14 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.one_vs_one import OneVsOneClassifier as OneVsOneClassifier
     from surefit.models.linear.one_vs_rest import OneVsRestClassifier as OneVsRestClassifier
     from surefit.models.linear.ordinal_classifier import OrdinalClassifier as OrdinalClassifier
+    from surefit.models.linear.perceptron import Perceptron as Perceptron
     from surefit.models.linear.poisson_regressor import PoissonRegressor as PoissonRegressor
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
     from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
     from surefit.models.linear.ridge_cv import RidgeCV as RidgeCV
+    from surefit.models.linear.sgd_classifier import SGDClassifier as SGDClassifier
+    from surefit.models.linear.sgd_regressor import SGDRegressor as SGDRegressor
     from surefit.models.linear.sparse_path import enet_path as enet_path
     from surefit.models.linear.sparse_path import lasso_path as lasso_path
     from surefit.models.linear.tweedie_regressor import TweedieRegressor as TweedieRegressor
@@ -139,6 +143,7 @@ _EXPORTS = {
     "OrdinalClassifier": "models.linear.ordinal_classifier",
     "OrdinalEncoder": "models.prepare.ordinal_encoder",
     "PCA": "models.factor.pca",
+    "Perceptron": "models.linear.perceptron",
     "Pipeline": "evaluate.pipeline",
     "PoissonRegressor": "models.linear.poisson_regressor",
     "PolynomialFeatures": "models.prepare.polynomial_features",
@@ -148,6 +153,8 @@ _EXPORTS = {
     "RidgeClassifier": "models.linear.ridge_classifier",
     "RidgeClassifierCV": "models.linear.ridge_cv",
     "RobustScaler": "models.prepare.robust_scaler",
+    "SGDClassifier": "models.linear.sgd_classifier",
+    "SGDRegressor": "models.linear.sgd_regressor",
     "SimpleImputer": "models.prepare.simple_imputer",
     "StandardScaler": "models.prepare.standard_scaler",
     "TablePreparer": "models.prepare.table_preparer",
@@ -155,6 +162,7 @@ _EXPORTS = {
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",
     "TweedieRegressor": "models.linear.tweedie_regressor",
+    "assess": "evaluate.assess",
     "config": "core.config",
     "current_config": "core.config",
     "datasets": "data",

@@ -14,6 +14,7 @@ Claim = Literal[
     "fixed point",  # no half-step of the algorithm changes the answer
     "backward stable",  # the exact answer to data changed by a relative rounding error
     "best splits",  # every stored split is the best of its node
+    "measured",  # an objective that the fit stated, computed again
     "estimated",  # a loss on data not used to fit, with its standard error
     "exact",  # a closed form, recomputed
     "infeasible",  # a mixture of the constraints that nothing satisfies
@@ -26,6 +27,7 @@ _SENTENCES: Mapping[str, str] = {
     "fixed point": "Another step of the algorithm changes the answer by {value} ({measure}).",
     "backward stable": "The answer is exact for data that differ by a relative {value} ({measure}).",
     "best splits": "No stored split can be improved by more than {value} ({measure}).",
+    "measured": "The objective is what the fit stated, to {value} ({measure}).",
     "estimated": "On data not used to fit, the {measure} is {value}.",
     "exact": "The answer is a closed form; recomputing it changes it by {value} ({measure}).",
     "infeasible": "The constraints contradict each other in a mixture that is exact to {value} ({measure}).",

@@ -1,0 +1,152 @@
+"""The perceptron: a row on the wrong side is added to the coefficients, until there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.parameters import Count, Fraction, Positive, RandomState, Strength, Tolerance, WholeNumber
+from surefit.core.trace import Trace
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.class_weight import ClassWeight
+from surefit.models.linear.sgd_classifier import StochasticClassifier
+from surefit.models.linear.sgd_fit import Problem, judge_value
+from surefit.models.linear.sgd_regressor import Penalised
+from surefit.solvers.objective import Objective
+from surefit.stats.margins import Margins
+
+Floats = NDArray[np.float64]
+
+
+class Perceptron(StochasticClassifier):
+    r"""Add :math:`\eta_0 y_i x_i` to w for each row on the wrong side, :math:`y_i (w'x_i + b) \le 0`.
+
+    Two classes share one plane, more have one each. Without a penalty and from zeros, a plane that leaves a
+    gap of :math:`\gamma` between rows no longer than R is found within :math:`(R / \gamma)^2` such steps, a 1
+    counting as one more column. ``certificate_`` is the share of rows on the wrong side; where there is none,
+    its parts have R, gamma and that bound for the plane that was found, and the steps that it took.
+
+    Parameters, steps and the rule that ends them are scikit-learn's, as in :class:`~surefit.SGDClassifier`.
+    batch: whether all rows on the wrong side are added at once, in one step an epoch; then the order of the
+    rows does not matter, and a weight of 2 is the row twice.
+
+    >>> from surefit import Perceptron
+    >>> X, y = [[2.0, 1.0], [1.0, 3.0], [-1.0, -1.0], [-2.0, 1.0]], [1, 1, 0, 0]
+    >>> model = Perceptron().fit(X, y)
+    >>> model.score(X, y), model.certificate_.value
+    (1.0, 0.0)
+    >>> model.certificate_.parts["steps"] <= model.certificate_.parts["bound"]
+    True
+    """
+
+    loss = "perceptron"
+    learning_rate = "constant"
+    epsilon = 0.0
+    power_t = 0.5
+    average = False
+    polish = False
+
+    def __init__(
+        self,
+        *,
+        penalty: Penalised = None,
+        alpha: Strength = 0.0001,
+        l1_ratio: Fraction | None = 0.15,
+        fit_intercept: bool = True,
+        max_iter: Count = 1000,
+        tol: Tolerance | None = 1e-3,
+        shuffle: bool = True,
+        verbose: WholeNumber | bool = 0,
+        eta0: Positive = 1.0,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        early_stopping: bool = False,
+        validation_fraction: Fraction = 0.1,
+        n_iter_no_change: Count = 5,
+        class_weight: ClassWeight = None,
+        warm_start: bool = False,
+        batch: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.batch = batch
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if not self.batch:
+            return super()._learn(source, engine, trace)
+        self._check_settings(updating=False)
+        problems = self._problems(source, engine, begun=False)
+        for _ in trace.iterations(self.max_iter):
+            values = [_batch_step(problem, float(self.eta0)) for problem in problems]
+            for problem, value in zip(problems, values, strict=True):
+                judge_value(problem, value, self.tol, self.n_iter_no_change)
+            trace.record(objective=float(np.mean(values)), step=float(self.eta0))
+            if all(problem.done for problem in problems):
+                break
+        self._schema = source.schema
+        points = [problem.packed(0) for problem in problems]
+        spread = problems[0].objective.spread
+        evidence = {"column_moments": spread.moments, "rows": spread.rows}
+        proof = self._proof(problems, points, trace)
+        return Learned(self._learnt(points, problems, source), proof, evidence)
+
+    def _measured(
+        self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
+    ) -> Certificate:
+        """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
+        wrong, bound, objective, least, radius = 0.0, 0.0, 0.0, np.inf, 0.0
+        for target, point in zip(objectives, points, strict=True):
+            coef, intercept = target.split(point)
+            b = 0.0 if intercept is None else float(intercept)
+            found = target.accumulate(partial(Margins.of, w=coef, intercept=b))
+            length = float(np.hypot(np.linalg.norm(coef), b))
+            gap = found.least / length if length > 0 else 0.0
+            wrong = max(wrong, found.wrong / found.weight)
+            bound = max(bound, (found.radius / gap) ** 2 if gap > 0 else np.inf)
+            least, radius = min(least, gap), max(radius, found.radius)
+            objective += target.value(point)
+        parts = {"objective": objective, "radius": radius, "margin": least}
+        if wrong == 0:
+            parts["bound"] = bound
+            if problems and not self.batch:
+                parts["steps"] = float(max(problem.moves for problem in problems))
+        measure = "share of training rows on the wrong side of a plane"
+        return Certificate("optimal", measure, wrong, float(self.tol or 0.0), parts)
+
+    def _proof(self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace) -> Certificate:
+        found = super()._proof(problems, points, trace)
+        return replace(found, tolerance=0.0) if found.value == 0 else found
+
+
+def _batch_step(problem: Problem, step: float) -> float:
+    """Add all rows on the wrong side, as shares of all rows, and return the objective before."""
+    objective, state = problem.objective, problem.state
+    point = problem.packed(0)
+    here = objective.at(point, 1)
+    moved = objective.prox(point - step * here.gradient, step)
+    coef, intercept = objective.split(moved)
+    state.w[:] = coef
+    state.scalars[0] = 0.0 if intercept is None else float(intercept)
+    problem.epochs += 1
+    return here.value + objective.penalised(point)

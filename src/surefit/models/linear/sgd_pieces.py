@@ -1,0 +1,91 @@
+"""What stochastic gradient descent is made of: losses and penalties by name, starts and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError
+from surefit.data.batch import Batch
+from surefit.data.source import Source, in_memory
+from surefit.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    ModifiedHuber,
+    Perceptron,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
+from surefit.losses.base import Loss
+from surefit.penalties.base import Penalty
+from surefit.penalties.elastic_net import ElasticNet
+from surefit.penalties.l1 import L1
+from surefit.penalties.l2 import L2
+from surefit.penalties.no_penalty import NoPenalty
+
+Floats = NDArray[np.float64]
+
+LOSSES: dict[str, tuple[str, Callable[[float], Loss]]] = {
+    "hinge": ("hinge", lambda _: Hinge()),
+    "log_loss": ("logistic", lambda _: Logistic()),
+    "modified_huber": ("modified_huber", lambda _: ModifiedHuber()),
+    "squared_hinge": ("squared_hinge", lambda _: SquaredHinge()),
+    "perceptron": ("perceptron", lambda _: Perceptron()),
+    "squared_error": ("squared", lambda _: Squared()),
+    "huber": ("huber", lambda epsilon: Huber(threshold=epsilon)),
+    "epsilon_insensitive": ("epsilon_insensitive", lambda epsilon: EpsilonInsensitive(epsilon)),
+    "squared_epsilon_insensitive": (
+        "squared_epsilon_insensitive",
+        lambda epsilon: SquaredEpsilonInsensitive(epsilon),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AsTarget:
+    """The target of a batch as numbers, unchanged."""
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with such a target."""
+        return replace(batch, y=np.asarray(batch.y, dtype=np.float64).reshape(-1))
+
+
+def penalty_named(name: str | None, alpha: float, l1_ratio: float | None) -> Penalty:
+    """Return the penalty that scikit-learn calls so."""
+    if name is None or alpha == 0:
+        return NoPenalty()
+    if name == "l2":
+        return L2(alpha)
+    return L1(alpha) if name == "l1" else ElasticNet(alpha, l1_ratio=l1_ratio or 0.0)
+
+
+def worst(proofs: Sequence[Certificate]) -> Certificate:
+    """Return the certificate with the greatest value, its objective the sum of all."""
+    worst = max(proofs, key=lambda proof: proof.value if np.isfinite(proof.value) else np.inf)
+    objective = float(sum(proof.parts["objective"] for proof in proofs))
+    return replace(worst, parts={**worst.parts, "objective": objective})
+
+
+def is_sparse(source: Source) -> bool:
+    """Whether the rows come as a sparse matrix."""
+    batch = in_memory(source) or next(iter(source), None)
+    return batch is not None and not isinstance(batch.X, np.ndarray)
+
+
+def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Floats:
+    """Return starting values as (problems, columns), whatever their form."""
+    found = np.asarray(given, dtype=np.float64)
+    if found.size != shape[0] * shape[1]:
+        raise DataError(
+            f"Provided {what} does not match dataset: it holds {found.size} numbers instead of "
+            f"{shape[0] * shape[1]}; give one for each coefficient."
+        )
+    return found.reshape(shape)
