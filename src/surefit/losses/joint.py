@@ -68,6 +68,10 @@ class CumulativeLink:
             bend = -x * density
         return np.where(inside, density, 0.0), np.where(inside, bend, 0.0)
 
+    def density(self, x: Array) -> Array:
+        """Return the derivative of F."""
+        return self._of(x)[0]
+
     def below(self, x: Array) -> Array:
         """Return F, exact in its relative error for small ones."""
         return sigmoid(x) if self.link == "logit" else np.asarray(special.ndtr(x))

@@ -28,6 +28,7 @@ from surefit.losses.negative_binomial import NegativeBinomial
 from surefit.losses.poisson import Poisson
 from surefit.losses.squared import Squared
 from surefit.losses.tweedie import Tweedie
+from surefit.models.linear.glm_inference import GlmInference
 from surefit.models.linear.glm_offset import LessOffset, TakenOut, added, column_called, with_offset
 from surefit.models.linear.glm_start import feasible_start
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
@@ -53,7 +54,7 @@ class GlmParameters:
     exposure_column: int | None
 
 
-class GlmModel(RegressorMixin, MeanLossModel, abstract=True):
+class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
     """Base of the generalised linear models; a class below says which family and link."""
 
     accepts = Accepts(target="number")
@@ -115,14 +116,7 @@ class GlmModel(RegressorMixin, MeanLossModel, abstract=True):
         return LessOffset().source(source) if squares else source
 
     def _loss(self, schema: Schema) -> Loss:
-        family, link = self._family(), self._link()
-        bounds, wanted = link.domain, family.means
-        if bounds.low is not None and wanted.low is None:
-            raise ParameterError(
-                f"{type(self).__name__}: the {link.name} link takes means above 0 alone, and those of the "
-                f"{family.name} family are any numbers: choose the identity."
-            )
-        return loss_for(family, link)
+        return loss_for(self._family(), self._link())
 
     def _penalty(self, objective: Objective) -> Penalty:
         return L2(self.alpha) if self.alpha > 0 else NoPenalty()

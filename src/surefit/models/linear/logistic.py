@@ -23,6 +23,7 @@ from surefit.losses.base import Loss
 from surefit.losses.logistic import Logistic
 from surefit.losses.softmax import Softmax
 from surefit.models.class_weight import ClassWeight, with_class_weight
+from surefit.models.linear.class_inference import LogisticInference
 from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.mean_loss import MeanLossModel
 from surefit.models.linear.penalised_intercept import with_constant_column
@@ -178,7 +179,7 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
         return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
 
 
-class LogisticRegression(LogisticBase):
+class LogisticRegression(LogisticInference, LogisticBase):
     r"""Minimise :math:`C \sum_i s_i f(y_i, w'x_i + b) + \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2`.
 
     f is the logistic loss for two classes and the softmax's cross-entropy for more; C=inf leaves the penalty

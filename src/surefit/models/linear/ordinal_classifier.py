@@ -22,6 +22,7 @@ from surefit.engine.base import Engine
 from surefit.losses.joint import CumulativeLink
 from surefit.losses.links import link_named
 from surefit.models.base import Estimator, Learned
+from surefit.models.linear.class_inference import OrderedInference
 from surefit.solvers.joint import JointObjective
 from surefit.solvers.methods.newton import DampedNewton
 from surefit.stats.class_weights import ClassWeights
@@ -56,7 +57,7 @@ class Ranked:
         return MappedSource(source, source.schema, self)
 
 
-class OrdinalClassifier(ClassifierMixin, Estimator):
+class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
     r"""Fit :math:`P(y \le k) = F(t_k - w'x)` with increasing thresholds t, by maximum likelihood.
 
     link: F is logistic for "logit" (proportional odds) and normal for "probit". order: the labels from lowest
@@ -113,14 +114,20 @@ class OrdinalClassifier(ClassifierMixin, Estimator):
         by_text = {str(label): label for label in found.tolist()}
         return np.array([by_text[str(label)] for label in self.order], dtype=found.dtype)
 
+    def _ranked(self, source: Source) -> Source:
+        """Return the source with ranks for class codes."""
+        found = source.schema.classes
+        assert found is not None
+        labels = self._labels(found)
+        ranks = np.array([int(np.flatnonzero(labels == label)[0]) for label in found], dtype=np.int64)
+        return Ranked(ranks).source(source)
+
     def _objective(self, source: Source, engine: Engine) -> tuple[JointObjective, NDArray[Any]]:
         found = source.schema.classes
         assert found is not None
         if len(found) < 2:
             raise DataError(f"y holds one class, {found.tolist()[0]!r}, and a classifier needs at least two.")
-        labels = self._labels(found)
-        ranks = np.array([int(np.flatnonzero(labels == label)[0]) for label in found], dtype=np.int64)
-        ranked = Ranked(ranks).source(source)
+        labels, ranked = self._labels(found), self._ranked(source)
         weights = engine.accumulate(partial(ClassWeights.of, classes=len(found)), ranked).weights
         if not (weights > 0).all():
             empty = labels[int(np.argmin(weights))]
