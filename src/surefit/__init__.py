@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data import datasets as datasets
     from surefit.data.read import read as read
     from surefit.distributions import information as information
-    from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.assess import assess as assess
+    from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.io.load import inspect as inspect
@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
     from surefit.models.linear.gamma_regressor import GammaRegressor as GammaRegressor
     from surefit.models.linear.glm_regressor import GeneralizedLinearRegressor as GeneralizedLinearRegressor
+    from surefit.models.linear.lad import LADRegressor as LADRegressor
     from surefit.models.linear.lars import Lars as Lars
     from surefit.models.linear.lars import LassoLars as LassoLars
     from surefit.models.linear.lars_cv import LassoLarsCV as LassoLarsCV
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.ordinal_classifier import OrdinalClassifier as OrdinalClassifier
     from surefit.models.linear.perceptron import Perceptron as Perceptron
     from surefit.models.linear.poisson_regressor import PoissonRegressor as PoissonRegressor
+    from surefit.models.linear.quantile import QuantileRegressor as QuantileRegressor
     from surefit.models.linear.ridge import Ridge as Ridge
     from surefit.models.linear.ridge_classifier import RidgeClassifier as RidgeClassifier
     from surefit.models.linear.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
@@ -118,6 +120,7 @@ _EXPORTS = {
     "GaussianNB": "models.bayes.gaussian_nb",
     "GeneralizedLinearRegressor": "models.linear.glm_regressor",
     "IncrementalPCA": "models.factor.incremental_pca",
+    "LADRegressor": "models.linear.lad",
     "Lars": "models.linear.lars",
     "Lasso": "models.linear.lasso",
     "LassoCV": "models.linear.elastic_net_cv",
@@ -148,6 +151,7 @@ _EXPORTS = {
     "PoissonRegressor": "models.linear.poisson_regressor",
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
+    "QuantileRegressor": "models.linear.quantile",
     "Ridge": "models.linear.ridge",
     "RidgeCV": "models.linear.ridge_cv",
     "RidgeClassifier": "models.linear.ridge_classifier",
