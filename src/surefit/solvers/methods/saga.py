@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from surefit.core.errors import ParameterError
 from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
+from surefit.solvers.methods.native_terms import NativeTerms, native_terms
 from surefit.solvers.methods.term_smoothness import greatest_smoothness
-from surefit.solvers.methods.terms import has_terms, terms_of
+from surefit.solvers.methods.terms import RowTerms, has_terms, terms_of
 from surefit.solvers.objective import Objective
 
 Array = NDArray[np.float64]
@@ -49,12 +50,15 @@ class Saga(Method):
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows in memory with one output, or the terms of a function."
+        return f"the {self.name} solver needs rows in memory with one output and no offset, or the terms of a function."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         terms = terms_of(objective, self.name)
         rng = np.random.default_rng(self.random_state)
         step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
+        fast = native_terms(terms, objective)
+        if fast is not None and isinstance(terms, RowTerms):
+            yield from self._native(terms, fast, x, step)
         table = terms.gradients(x, np.arange(terms.count))
         mean = table.mean(axis=0)
         while True:
@@ -65,4 +69,16 @@ class Saga(Method):
                 mean = mean + change / terms.count
                 table[i] = new
             mean = table.mean(axis=0)  # takes away what roundings added up
+            yield x, step
+
+    def _native(self, terms: RowTerms, fast: NativeTerms, x: Array, step: float) -> Iterator[Move]:
+        """Do the same by the kernel, which keeps the slope of each row in place of its gradient."""
+        rng = np.random.default_rng(self.random_state)
+        memory = terms.slopes(x)
+        mean = terms.mean_of(memory)
+        lengths = np.full(terms.count, step)
+        while True:
+            draws = rng.integers(terms.count, size=terms.count)
+            x = fast.steps(draws, lengths, x, memory=memory, mean=mean, renew=True)
+            mean = terms.mean_of(memory)  # takes away what roundings added up
             yield x, step

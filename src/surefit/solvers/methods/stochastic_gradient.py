@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import ParameterError
 from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
+from surefit.solvers.methods.native_terms import native_terms
 from surefit.solvers.methods.terms import Draws, has_terms, terms_of
 from surefit.solvers.objective import Objective
 
@@ -58,12 +59,21 @@ class StochasticGradient(Method):
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows in memory with one output, or the terms of a function."
+        return f"the {self.name} solver needs rows in memory with one output and no offset, or the terms of a function."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         draws = Draws(terms_of(objective, self.name), self.batch_size, self.random_state)
         each = -(-draws.terms.count // draws.size)
         passes = 0
+        fast = native_terms(draws.terms, objective)
+        while fast is not None:
+            within = np.arange(each) / each
+            lengths = self.step / (1.0 + passes + within) ** self.decay
+            total = np.zeros_like(x) if self.average else None
+            rows = np.concatenate([draws.rows() for _ in range(each)])
+            x = fast.steps(rows, lengths, x, batch=draws.size, total=total)
+            passes += 1
+            yield (x if total is None else total / each), float(lengths[-1])
         while True:
             step, total = self.step, np.zeros_like(x)
             for k in range(each):

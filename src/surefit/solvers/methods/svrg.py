@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.solvers.methods.base import Move
+from surefit.solvers.methods.native_terms import NativeTerms, native_terms
 from surefit.solvers.methods.saga import Saga
 from surefit.solvers.methods.term_smoothness import greatest_smoothness
-from surefit.solvers.methods.terms import terms_of
+from surefit.solvers.methods.terms import RowTerms, terms_of
 from surefit.solvers.objective import Objective
 
 Array = NDArray[np.float64]
@@ -39,10 +40,22 @@ class Svrg(Saga):
         terms = terms_of(objective, self.name)
         rng = np.random.default_rng(self.random_state)
         step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
+        fast = native_terms(terms, objective)
+        if fast is not None and isinstance(terms, RowTerms):
+            yield from self._native(terms, fast, x, step)
         while True:
             at_reference = terms.gradients(x, np.arange(terms.count))
             full = at_reference.mean(axis=0)
             for i in rng.integers(terms.count, size=terms.count):
                 new = terms.gradients(x, np.array([i]))[0]
                 x = objective.prox(x - step * (new - at_reference[i] + full), step)
+            yield x, step
+
+    def _native(self, terms: RowTerms, fast: NativeTerms, x: Array, step: float) -> Iterator[Move]:
+        rng = np.random.default_rng(self.random_state)
+        lengths = np.full(terms.count, step)
+        while True:
+            memory = terms.slopes(x)
+            draws = rng.integers(terms.count, size=terms.count)
+            x = fast.steps(draws, lengths, x, memory=memory, mean=terms.mean_of(memory))
             yield x, step

@@ -32,21 +32,32 @@ class RowTerms:
         """How many rows there are."""
         return len(self.y)
 
+    def slopes(self, x: Array, rows: Rows | None = None) -> Array:
+        """Return the slopes by z of some rows, or of all, times their shares."""
+        coef, intercept = self.objective.split(x)
+        X, y, share = (
+            (self.X, self.y, self.share) if rows is None else (self.X[rows], self.y[rows], self.share[rows])
+        )
+        z = np.asarray(X @ coef, dtype=np.float64) + (0.0 if intercept is None else intercept)
+        return np.asarray(self.loss.gradient(y, z) * share)
+
+    def mean_of(self, slopes: Array, rows: Rows | None = None) -> Array:
+        """Return the mean gradient of some rows, or of all, given their slopes."""
+        X = self.X if rows is None else self.X[rows]
+        mean = np.asarray(slopes @ X, dtype=np.float64).ravel() / len(slopes)
+        return np.append(mean, slopes.mean()) if self.objective.fit_intercept else mean
+
     def gradients(self, x: Array, rows: Rows) -> Array:
         """Return the gradients of some rows, one each."""
-        coef, intercept = self.objective.split(x)
         X = self.X[rows]
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        z = X @ coef + (0.0 if intercept is None else intercept)
-        slopes = self.loss.gradient(self.y[rows], z) * self.share[rows]
-        if intercept is not None:
+        if self.objective.fit_intercept:
             X = np.column_stack([X, np.ones(len(X))])
-        return np.asarray(slopes[:, None] * X)
+        return np.asarray(self.slopes(x, rows)[:, None] * X)
 
     def mean_gradient(self, x: Array, rows: Rows) -> Array:
         """Return their mean."""
-        mean: Array = self.gradients(x, rows).mean(axis=0)
-        return mean
+        return self.mean_of(self.slopes(x, rows), rows)
 
 
 def terms_of(objective: Objective, who: str) -> Terms | RowTerms:
@@ -68,7 +79,8 @@ def terms_of(objective: Objective, who: str) -> Terms | RowTerms:
 def has_terms(objective: Objective) -> bool:
     """Whether there are terms to draw."""
     if objective.tabular:
-        return objective.rows is not None and objective.outputs is None
+        rows = objective.rows
+        return rows is not None and objective.outputs is None and rows.offset is None
     return getattr(objective, "terms", None) is not None
 
 
