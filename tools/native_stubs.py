@@ -15,9 +15,10 @@ from surefit.core.native import compiled
 FOLDER = Path(__file__).parent.parent / "src" / "surefit" / "core" / "native"
 STUB = FOLDER / "_native_v3.pyi"
 ARRAY = re.compile(r"Annotated\[NDArray\[numpy\.(\w+)\], dict\(shape=\([^()]*\)[^()]*\)\]")
-SHORT = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "uint8": "U8"}
+SHORT = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "uint8": "U8", "uint64": "U64"}
 HEAD = '''"""The compiled kernels. Written by tools/native_stubs.py: do not edit."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy
@@ -38,6 +39,7 @@ def generated() -> str:
         body = raw.read_text()
     text = HEAD + ARRAY.sub(lambda match: SHORT[match[1]], body[body.index("variant: str") :])
     text = text.replace("-> tuple:", "-> tuple[Any, ...]:")
+    text = re.sub(r": list\b(?!\[)", ": list[Any]", text)
     ruff = str(Path(sys.executable).parent / "ruff")
     command = [ruff, "format", "--quiet", f"--stdin-filename={STUB}", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,6 @@
 """The compiled kernels. Written by tools/native_stubs.py: do not edit."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias, overload
 
 import numpy
@@ -9,6 +10,8 @@ F32: TypeAlias = NDArray[numpy.float32]
 F64: TypeAlias = NDArray[numpy.float64]
 I32: TypeAlias = NDArray[numpy.int32]
 I64: TypeAlias = NDArray[numpy.int64]
+U8: TypeAlias = NDArray[numpy.uint8]
+U64: TypeAlias = NDArray[numpy.uint64]
 variant: str = ...
 
 def cpu_has_v3() -> bool: ...
@@ -386,6 +389,7 @@ def columns_times_csc(
     out: F64,
     threads: int,
 ) -> None: ...
+def distinct_items(items: U8, code: I32, threads: int) -> list: ...
 @overload
 def all_finite(x: F32, threads: int) -> bool: ...
 @overload
@@ -506,6 +510,9 @@ def sandwich_csr(
     sums: F64,
     threads: int,
 ) -> None: ...
+def centred_gram_columns(
+    columns: list[Any], rows: int, Y: F64 | None, weight: F64 | None, mean: F64, scatter: F64, threads: int
+) -> float: ...
 @overload
 def grouped_moments(
     X: F32, group: I64, weight: F64 | None, total: F64, mean: F64, scatter: F64, threads: int
@@ -566,6 +573,10 @@ def grouped_moments_csr(
     scatter: F64,
     threads: int,
 ) -> None: ...
+@overload
+def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
+@overload
+def log_score(chance: F64, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
 @overload
 def column_moments(
     X: F32, weight: F64 | None, mean: F64, scatter: F64, minimum: F64, maximum: F64, threads: int
@@ -638,6 +649,12 @@ def best_normal(
 def best_normal(
     X: F64, mean: F64, scale: F64, offset: F64, otherwise: int, out: I64, threads: int
 ) -> None: ...
+@overload
+def pair_counts(a: U8, b: U8, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
+@overload
+def pair_counts(a: I32, b: I32, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
+@overload
+def pair_counts(a: I64, b: I64, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
 def quad_cd(
     G: F64,
     c: F64,
@@ -660,6 +677,261 @@ def round_trip(
 def round_trip(
     X: F64, V: F64, B: F64 | None, weight: F64 | None, centre: F64 | None, cross: F64, sums: F64, threads: int
 ) -> None: ...
+@overload
+def sampled_steps(
+    X: F32,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def sampled_steps(
+    X: F64,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def sampled_steps_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def sampled_steps_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def sampled_steps_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def sampled_steps_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: F64,
+    share: F64,
+    rows: I64,
+    batch: int,
+    steps: F64,
+    constant: bool,
+    loss: int,
+    parameter: float,
+    l1: F64,
+    l2: F64,
+    lower: F64,
+    upper: F64,
+    w: F64,
+    memory: F64 | None,
+    mean: F64 | None,
+    renew: bool,
+    total: F64 | None,
+) -> None: ...
+@overload
+def score_groups(
+    score: F32, positive: U8, weight: F64 | None, value: F32, above: F64, below: F64, threads: int
+) -> int: ...
+@overload
+def score_groups(
+    score: F64, positive: U8, weight: F64 | None, value: F64, above: F64, below: F64, threads: int
+) -> int: ...
+def score_areas(positive: F64, negative: F64, threads: int) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch(
+    X: F32,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch(
+    X: F64,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
+@overload
+def sgd_epoch_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: F64,
+    weight: F64 | None,
+    order: I64,
+    shuffle: bool,
+    seed: int,
+    loss: int,
+    parameter: float,
+    plan: F64,
+    w: F64,
+    mean: F64 | None,
+    q: F64 | None,
+    state: F64,
+) -> tuple[Any, ...]: ...
 def table_gap(
     w: F64, u: F64, l1: F64, l2: F64, lower: F64, upper: F64, noise: F64 | None, rr: float, yr: float
 ) -> tuple[Any, ...]: ...
@@ -672,6 +944,116 @@ def row_argmin(A: F64, index: I64, value: F64, threads: int) -> None: ...
 def top_k(A: F32, largest: bool, index: I64, value: F32, threads: int) -> None: ...
 @overload
 def top_k(A: F64, largest: bool, index: I64, value: F64, threads: int) -> None: ...
+@overload
+def tree_apply(
+    X: F32,
+    feature: I32,
+    threshold: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    left_levels: U64,
+    levels: I64,
+    leaf: I64,
+    threads: int,
+) -> None: ...
+@overload
+def tree_apply(
+    X: F64,
+    feature: I32,
+    threshold: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    left_levels: U64,
+    levels: I64,
+    leaf: I64,
+    threads: int,
+) -> None: ...
+@overload
+def tree_grow_classes(
+    X: F32,
+    y: I32,
+    outputs: int,
+    weight: F64 | None,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seed: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def tree_grow_classes(
+    X: F64,
+    y: I32,
+    outputs: int,
+    weight: F64 | None,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seed: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def tree_grow_numbers(
+    X: F32,
+    y: F64,
+    outputs: int,
+    weight: F64 | None,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seed: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def tree_grow_numbers(
+    X: F64,
+    y: F64,
+    outputs: int,
+    weight: F64 | None,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seed: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
 @overload
 def triangular_factor(
     X: F32, Y: F64 | None, weight: F64 | None, shift: F64 | None, ones: bool, out: F64, threads: int

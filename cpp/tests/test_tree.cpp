@@ -1,0 +1,124 @@
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "check.h"
+#include "tree_apply.h"
+#include "tree_grow.h"
+
+using namespace surefit;
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Table {
+  Index rows = 0, cols = 0;
+  std::vector<double> X;
+  std::vector<std::int32_t> y;
+  std::vector<Index> levels;
+  std::vector<std::uint32_t> all;
+  Dense<double> dense() const { return {X.data(), rows, cols, Order::Fortran}; }
+};
+
+// Numbers, whole numbers, levels and missing values.
+Table random_table(Index rows, bool missing) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  Table table{rows,       3, std::vector<double>(at(rows * 3)), std::vector<std::int32_t>(at(rows)),
+              {0, 0, 70}, {}};
+  table.all.resize(at(rows));
+  std::iota(table.all.begin(), table.all.end(), 0u);
+  for (Index i = 0; i < rows; ++i) {
+    table.X[at(i)] = normal(random);
+    table.X[at(rows + i)] = std::round(2.0 * normal(random));
+    table.X[at(2 * rows + i)] = static_cast<double>(random() % 70);
+    const double score = table.X[at(i)] + std::sin(table.X[at(2 * rows + i)]) + normal(random) / 2.0;
+    table.y[at(i)] = score > 0.7 ? 2 : score > -0.5 ? 1 : 0;
+    for (Index j = 0; missing && j < 3; ++j)
+      if (random() % 10 == 0) table.X[at(j * rows + i)] = std::nan("");
+  }
+  return table;
+}
+
+GrownTree grown(const Table& table, const TreeRules& rules, int threads) {
+  Run run;
+  run.threads = threads;
+  const std::vector<std::int8_t> free;
+  const ClassSums sums{Impurity::gini, table.y.data(), nullptr, 1, {0, 3}};
+  const Dense<double> X = table.dense();
+  return TreeGrower<double, ClassSums>(run, X, table.all, sums, rules, table.levels, free).grow();
+}
+
+std::vector<std::int64_t> leaves(const Table& table, const GrownTree& tree) {
+  Run run;
+  const std::vector<std::int64_t> levels(table.levels.begin(), table.levels.end());
+  const TreeView view{tree.feature.data(),   tree.left.data(),         tree.right.data(),
+                      tree.threshold.data(), tree.missing_left.data(), tree.left_levels.data(),
+                      levels.data()};
+  std::vector<std::int64_t> leaf(at(table.rows));
+  tree_apply(run, view, table.dense(), leaf.data());
+  return leaf;
+}
+
+}  // namespace
+
+TEST(a_full_tree_knows_its_rows) {
+  const Table table = random_table(3000, false);
+  const GrownTree tree = grown(table, TreeRules{}, 2);
+  const std::vector<std::int64_t> leaf = leaves(table, tree);
+  for (Index i = 0; i < table.rows; ++i) {
+    const auto node = at(leaf[at(i)]);
+    CHECK(tree.feature[node] == -1);
+    CHECK(tree.sums[node * 3 + at(table.y[at(i)])] == tree.weight[node]);
+  }
+}
+
+TEST(counts_of_leaves_are_those_of_the_rows) {
+  for (const Index max_leaves : {Index{0}, Index{12}}) {
+    const Table table = random_table(20000, true);
+    TreeRules rules;
+    rules.max_leaves = max_leaves;
+    rules.search.min_rows_leaf = 5;
+    const GrownTree tree = grown(table, rules, 2);
+    std::vector<std::int64_t> count(at(tree.size()));
+    for (const std::int64_t node : leaves(table, tree)) ++count[at(node)];
+    for (Index node = 0; node < tree.size(); ++node)
+      if (tree.feature[at(node)] < 0) CHECK(count[at(node)] == tree.rows[at(node)] && count[at(node)] >= 5);
+    if (max_leaves > 0) CHECK(tree.size() == 2 * max_leaves - 1);
+  }
+}
+
+TEST(threads_do_not_matter) {
+  const Table table = random_table(20000, true);
+  const GrownTree one = grown(table, TreeRules{}, 1), three = grown(table, TreeRules{}, 3);
+  CHECK(one.feature == three.feature);
+  CHECK(one.threshold == three.threshold);
+  CHECK(one.left_levels == three.left_levels);
+  CHECK(one.missing_left == three.missing_left);
+}
+
+TEST(columns_come_in_order) {
+  std::mt19937_64 random(3);
+  for (const Index n : {Index{7}, Index{5000}}) {
+    std::vector<double> x(at(n));
+    for (double& value : x) value = std::bit_cast<double>(random());
+    x[0] = 0.0, x[1] = -0.0, x[2] = std::nan("");
+    std::vector<std::uint32_t> rows(at(n));
+    std::iota(rows.begin(), rows.end(), 0u);
+    std::vector<Ranked> sorted(at(n));
+    std::vector<KeyedRow> keys, spare;
+    rank_column(Dense<double>{x.data(), n, 1, Order::C}, 0, rows, sorted.data(), keys, spare);
+    std::set<std::uint32_t> seen;
+    for (Index i = 0; i < n; ++i) {
+      seen.insert(sorted[at(i)].row);
+      if (i == 0) continue;
+      const double low = x[sorted[at(i - 1)].row], high = x[sorted[at(i)].row];
+      CHECK(std::isnan(high) ? sorted[at(i)].code == kMissingCode : low <= high);
+      if (!std::isnan(high)) CHECK((low == high) == (sorted[at(i - 1)].code == sorted[at(i)].code));
+    }
+    CHECK(static_cast<Index>(seen.size()) == n);
+  }
+}

@@ -1,0 +1,378 @@
+"""The twin of the tree grower: one sort a column and node, in numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.native.tree_grow import FEW_LEVELS, Grown, Rules
+
+Floats = NDArray[np.float64]
+TINY = float(np.finfo(np.float64).eps)
+
+
+@dataclass(slots=True)
+class Split:
+    """The best split so far: rows of the node that go left, and how it is written down."""
+
+    score: float = -np.inf
+    column: int = -1
+    threshold: float = 0.0
+    left: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    levels: frozenset[int] = frozenset()
+    saw_missing: bool = False
+    missing_left: bool = False
+
+
+@dataclass(slots=True)
+class Node:
+    """Rows, and what is known of them."""
+
+    rows: NDArray[np.intp]
+    depth: int
+    seed: int
+    weight: float
+    impurity: float
+    sums: Floats
+    lowest: float = -np.inf
+    highest: float = np.inf
+
+
+def mixed(x: int) -> int:
+    """Return the kernel's hash of 64 bits."""
+    mask = (1 << 64) - 1
+    x = (x + 0x9E3779B97F4A7C15) & mask
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    return x ^ (x >> 31)
+
+
+class Grower:
+    """What a node asks of the table."""
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        Y: NDArray[Any],
+        weight: Floats | None,
+        criterion: str,
+        classes: tuple[int, ...],
+        levels: NDArray[np.int64],
+        rules: Rules,
+    ) -> None:
+        self.X = np.asarray(X, dtype=np.float64)
+        self.criterion, self.classes, self.levels, self.rules = criterion, classes, levels, rules
+        self.w = np.ones(len(X)) if weight is None else weight
+        if classes:
+            codes = np.asarray(Y, dtype=np.intp)
+            self.terms = np.hstack([np.eye(k)[codes[:, o]] for o, k in enumerate(classes)])
+        else:
+            y = np.asarray(Y, dtype=np.float64)
+            positive = np.where(y > 0, y, 1.0)
+            second = y * np.log(positive) if criterion == "poisson" else y * y
+            self.terms = np.hstack([y, second])
+        self.terms = self.terms * self.w[:, None]
+        self.outputs = len(classes) if classes else Y.shape[1]
+
+    def node(self, rows: NDArray[np.intp], depth: int, seed: int) -> Node:
+        """Add the rows up."""
+        sums, weight = self.terms[rows].sum(axis=0), float(self.w[rows].sum())
+        return Node(rows, depth, seed, weight, float(self.impurity(sums, weight)), sums)
+
+    def _by_output(self, sums: Floats) -> list[Floats]:
+        return np.split(sums, np.cumsum(self.classes)[:-1], axis=-1)
+
+    def impurity(self, sums: Floats, weight: float) -> float:
+        """Return the impurity of a node, a mean over outputs."""
+        if not self.classes:
+            first, second = np.split(sums, 2)
+            mean = first / weight
+            if self.criterion == "poisson":
+                spent = mean * np.log(np.where(mean > 0, mean, 1.0))
+                return float(np.where(mean > 0, np.maximum(second / weight - spent, 0.0), 0.0).mean())
+            return float(np.maximum(second / weight - mean**2, 0.0).mean())
+        found = []
+        for counts in self._by_output(sums):
+            share = counts[counts > 0] / weight
+            if self.criterion in ("gini", "chi_squared"):
+                found.append(1.0 - (counts @ counts) / weight**2)
+            elif self.criterion == "misclassification":
+                found.append(1.0 - counts.max() / weight)
+            else:
+                found.append(-(share * np.log2(share)).sum())
+        return float(np.mean(found))
+
+    def score(self, left: Floats, wl: Floats, node: Node) -> Floats:
+        """Score splits by the sums of their left sides, (m, width)."""
+        right, wr = node.sums - left, node.weight - wl
+        if not self.classes:
+            a, b = left[:, : self.outputs], right[:, : self.outputs]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                if self.criterion == "poisson":
+                    each = a * np.log(a / wl[:, None]) + b * np.log(b / wr[:, None])
+                    return np.where((a > 0).all(axis=1) & (b > 0).all(axis=1), each.sum(axis=1), -np.inf)
+                return np.asarray((a**2 / wl[:, None] + b**2 / wr[:, None]).sum(axis=1))
+        total = np.zeros(len(left))
+        for a, b, whole in zip(
+            self._by_output(left), self._by_output(right), self._by_output(node.sums), strict=True
+        ):
+            total += self._class_score(a, wl, b, wr, whole, node.weight)
+        return total
+
+    def _class_score(self, a: Floats, wl: Floats, b: Floats, wr: Floats, whole: Floats, w: float) -> Floats:
+        if self.criterion == "gini":
+            return np.asarray((a**2).sum(axis=1) / wl + (b**2).sum(axis=1) / wr)
+        if self.criterion == "misclassification":
+            return np.asarray(a.max(axis=1) + b.max(axis=1))
+        if self.criterion == "chi_squared":
+            seen = whole > 0
+            gap = a[:, seen] - np.multiply.outer(wl / w, whole[seen])
+            return np.asarray((gap**2 / whole[seen]).sum(axis=1) * (w / wl + w / wr))
+        inside = _x_log_x(a).sum(axis=1) + _x_log_x(b).sum(axis=1) - _x_log_x(wl) - _x_log_x(wr)
+        if self.criterion == "entropy":
+            return np.asarray(inside)
+        before = _x_log_x(whole).sum() - _x_log_x(np.array(w))
+        return np.asarray((inside - before) / (_x_log_x(np.array(w)) - _x_log_x(wl) - _x_log_x(wr)))
+
+    def is_leaf(self, node: Node) -> bool:
+        """Whether a rule stops here."""
+        rules, rows = self.rules, len(node.rows)
+        return (
+            (rules.max_depth > 0 and node.depth >= rules.max_depth)
+            or rows < max(rules.min_rows_split, 2 * rules.min_rows_leaf)
+            or node.weight < 2 * rules.min_weight_leaf
+            or node.impurity <= TINY
+        )
+
+    def columns(self, node: Node) -> list[int]:
+        """Return the columns to look at."""
+        X, rules = self.X[node.rows], self.rules
+        every = list(range(X.shape[1]))
+        varies = [not (np.all(X[:, j] == X[0, j]) or np.all(np.isnan(X[:, j]))) for j in every]
+        if rules.max_columns == 0 or rules.max_columns >= len(every):
+            return [j for j in every if varies[j]]
+        chosen: list[int] = []
+        state = node.seed
+        for left in range(len(every), 0, -1):
+            if len(chosen) == rules.max_columns:
+                break
+            at = mixed(state) % left
+            state = (state + 1) & ((1 << 64) - 1)
+            every[at], every[left - 1] = every[left - 1], every[at]
+            if varies[every[left - 1]]:
+                chosen.append(every[left - 1])
+        return sorted(chosen)
+
+    def find(self, node: Node) -> Split:
+        """Return the best split of a node."""
+        best = Split()
+        for j in self.columns(node):
+            x = self.X[node.rows, j]
+            if self.levels[j] > 0:
+                self._look_at_levels(node, j, x, best)
+            elif self.rules.random_threshold:
+                self._look_at_one(node, j, x, best)
+            else:
+                self._look_at_numbers(node, j, x, best)
+        return best
+
+    def _try(self, node: Node, j: int, left: NDArray[np.bool_], best: Split, **how: Any) -> None:
+        """Take a split, given by who goes left, if it is better."""
+        rules, count = self.rules, int(left.sum())
+        if count < rules.min_rows_leaf or len(left) - count < rules.min_rows_leaf or count in (0, len(left)):
+            return
+        sums, wl = self.terms[node.rows[left]].sum(axis=0), float(self.w[node.rows[left]].sum())
+        if min(wl, node.weight - wl) < rules.min_weight_leaf or not self._monotone(node, j, sums, wl):
+            return
+        score = float(self.score(sums[None], np.array([wl]), node)[0])
+        if score > (best.score + 1e-13 * abs(best.score) if np.isfinite(best.score) else best.score):
+            best.score, best.column, best.left = score, j, left
+            best.threshold, best.levels = how.get("threshold", 0.0), how.get("levels", frozenset())
+            best.missing_left, best.saw_missing = how["missing_left"], how["saw_missing"]
+
+    def _monotone(self, node: Node, j: int, sums: Floats, wl: float) -> bool:
+        if not self.rules.monotone:
+            return True
+        at = 1 if self.classes else 0
+        low, high = sums[at] / wl, (node.sums - sums)[at] / (node.weight - wl)
+        if min(low, high) < node.lowest or max(low, high) > node.highest:
+            return False
+        return bool(self.rules.monotone[j] * (high - low) >= 0)
+
+    def _look_at_numbers(self, node: Node, j: int, x: Floats, best: Split) -> None:
+        missing = np.isnan(x)
+        values = np.unique(x[~missing])
+        for i, low in enumerate(values):
+            last = i + 1 == len(values)
+            if last and not missing.any():
+                break
+            threshold = np.inf if last else _between(low, values[i + 1])
+            for missing_left in (False, True):
+                if missing_left and (last or not missing.any()):
+                    break
+                left = np.where(missing, missing_left, x <= low)
+                how = {"missing_left": missing_left, "saw_missing": bool(missing.any())}
+                self._try(node, j, left, best, threshold=threshold, **how)
+
+    def _look_at_one(self, node: Node, j: int, x: Floats, best: Split) -> None:
+        missing = np.isnan(x)
+        low, high = float(np.min(x[~missing])), float(np.max(x[~missing]))
+        if low == high:
+            return
+        state = node.seed ^ mixed(j + 1)
+        threshold = low + (high - low) * ((mixed(state) >> 11) * 2.0**-53)
+        threshold = threshold if threshold < high else low
+        missing_left = bool(missing.any() and mixed((state + 1) & ((1 << 64) - 1)) & 1)
+        left = np.where(missing, missing_left, x <= threshold)
+        how = {"missing_left": missing_left, "saw_missing": bool(missing.any())}
+        self._try(node, j, left, best, threshold=threshold, **how)
+
+    def _look_at_levels(self, node: Node, j: int, x: Floats, best: Split) -> None:
+        missing = np.isnan(x)
+        present = np.unique(x[~missing]).astype(int).tolist()
+        for chosen in self._subsets(node, x, present, bool(missing.any())):
+            for missing_left in (False, True):
+                if missing_left and not missing.any():
+                    break
+                left = np.where(missing, missing_left, np.isin(x, chosen))
+                how = {"missing_left": missing_left, "saw_missing": bool(missing.any())}
+                self._try(node, j, left, best, levels=frozenset(chosen), **how)
+
+    def _subsets(self, node: Node, x: Floats, present: list[int], missing: bool) -> list[list[int]]:
+        width = self.terms.shape[1] if self.classes else self.outputs
+        orders = [1] if self.classes and width == 2 else list(range(width))
+        if len(orders) > 1 and len(present) <= FEW_LEVELS:
+            free = present if missing else present[:-1]
+            sets = [list(s) for size in range(1, len(free) + 1) for s in combinations(free, size)]
+            return sorted(sets, key=lambda s: sum(1 << present.index(level) for level in s))
+        found = []
+        for order in orders:
+            of = [node.rows[x == level] for level in present]
+            mean = [self.terms[rows, order].sum() / self.w[rows].sum() for rows in of]
+            ranked = [present[i] for i in np.argsort(mean, kind="stable")]
+            found += [ranked[: i + 1] for i in range(len(ranked))]
+        return found
+
+    def children(self, node: Node, split: Split) -> tuple[Node, Node]:
+        """Part the rows."""
+        left = self.node(node.rows[split.left], node.depth + 1, mixed(node.seed ^ 0x5851F42D4C957F2D))
+        right = self.node(node.rows[~split.left], node.depth + 1, mixed(node.seed ^ 0x14057B7EF767814F))
+        left.lowest = right.lowest = node.lowest
+        left.highest = right.highest = node.highest
+        sign = self.rules.monotone[split.column] if self.rules.monotone else 0
+        if sign:
+            at = 1 if self.classes else 0
+            middle = (left.sums[at] / left.weight + right.sums[at] / right.weight) / 2
+            below, above = (left, right) if sign > 0 else (right, left)
+            below.highest = above.lowest = middle
+        return left, right
+
+    def decrease(self, node: Node, left: Node, right: Node, total: float) -> float:
+        """Return by how much a split lowers the impurity, as a share of all rows."""
+        after = left.weight * left.impurity + right.weight * right.impurity
+        return (node.weight * node.impurity - after) / total
+
+
+def _x_log_x(x: Floats) -> Floats:
+    return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
+
+
+def _between(low: float, high: float) -> float:
+    middle = low / 2.0 + high / 2.0
+    return middle if low <= middle < high else low
+
+
+@dataclass(slots=True)
+class _Part:
+    """A node of the finished tree, with what hangs below it."""
+
+    node: Node
+    split: Split | None = None
+    below: tuple[_Part, _Part] | None = None
+
+
+def grow(
+    X: NDArray[Any],
+    Y: NDArray[Any],
+    weight: Floats | None,
+    criterion: str,
+    classes: tuple[int, ...],
+    levels: NDArray[np.int64],
+    rules: Rules,
+) -> Grown:
+    """Grow a tree: the best leaf first if leaves are limited, else all of them."""
+    grower = Grower(X, Y, weight, criterion, classes, levels, rules)
+    root = _Part(grower.node(np.flatnonzero(grower.w > 0), 0, mixed(rules.seed)))
+    waiting: list[tuple[float, int, _Part, Split]] = []
+    made = 0
+
+    def consider(part: _Part) -> None:
+        nonlocal made
+        made += 1
+        if grower.is_leaf(part.node):
+            return
+        split = grower.find(part.node)
+        if split.column < 0:
+            return
+        gain = grower.decrease(part.node, *grower.children(part.node, split), root.node.weight)
+        if gain + TINY >= rules.min_decrease:
+            waiting.append((gain, -made, part, split))
+
+    consider(root)
+    leaves = 1
+    while waiting and (rules.max_leaves == 0 or leaves < rules.max_leaves):
+        best = max(range(len(waiting)), key=lambda i: waiting[i][:2])
+        _, _, part, split = waiting.pop(best)
+        left, right = grower.children(part.node, split)
+        part.split, part.below = split, (_Part(left), _Part(right))
+        leaves += 1
+        consider(part.below[0])
+        consider(part.below[1])
+    return _as_arrays(root, levels)
+
+
+def _as_arrays(root: _Part, levels: NDArray[np.int64]) -> Grown:
+    order: list[_Part] = []
+    stack = [root]
+    while stack:
+        part = stack.pop()
+        order.append(part)
+        if part.below is not None:
+            stack += [part.below[1], part.below[0]]
+    place = {id(part): i for i, part in enumerate(order)}
+    words = int(max((levels + 63) // 64, default=0))
+    feature, threshold, missing_left = [], [], []
+    left_levels: list[int] = []
+    for part in order:
+        split = part.split
+        feature.append(-1 if split is None else split.column)
+        where, goes = 0.0, False
+        if split is not None and part.below is not None:
+            where = split.threshold
+            lefts, rights = (len(child.node.rows) for child in part.below)
+            goes = split.missing_left if split.saw_missing else lefts > rights
+            if levels[split.column] > 0:
+                where = float(len(left_levels))
+                left_levels += [
+                    sum(1 << (level % 64) for level in split.levels if level // 64 == k) for k in range(words)
+                ]
+        threshold.append(where)
+        missing_left.append(goes)
+    below = [(-1, -1) if p.below is None else (place[id(p.below[0])], place[id(p.below[1])]) for p in order]
+    return Grown(
+        np.array(feature, dtype=np.int32),
+        np.array(threshold),
+        np.array([b[0] for b in below], dtype=np.int32),
+        np.array([b[1] for b in below], dtype=np.int32),
+        np.array(missing_left, dtype=np.uint8),
+        np.array([p.node.impurity for p in order]),
+        np.array([p.node.weight for p in order]),
+        np.array([len(p.node.rows) for p in order], dtype=np.int64),
+        np.array([p.node.sums for p in order]),
+        np.array(left_levels, dtype=np.uint64),
+        levels,
+    )
