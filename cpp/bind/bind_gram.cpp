@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "bind.h"
+#include "gram_columns.h"
 #include "gram_csr.h"
 
 namespace surefit::bind {
@@ -71,6 +72,27 @@ double centred_csr(Vector<T> data, Vector<I> indices, Vector<I> indptr, Index co
   return total;
 }
 
+// Columns that lie apart: one vector each, all equally long.
+std::vector<const double*> apart(const nb::list& list, Index rows) {
+  std::vector<const double*> columns;
+  for (const nb::handle item : list) {
+    const auto column = nb::cast<Vector<double>>(item, false);
+    expect(static_cast<Index>(column.shape(0)) == rows, "all columns must have the given number of rows");
+    columns.push_back(column.data());
+  }
+  return columns;
+}
+
+double centred_columns(nb::list columns, Index rows, Extra Y, Weight weight, OutVector<double> mean,
+                       OutMatrix<double> scatter, int threads) {
+  const std::vector<const double*> x = apart(columns, rows);
+  const Inputs in(Y, weight, rows);
+  const CentredOut out = centred_out(mean, scatter, static_cast<Index>(x.size()) + in.extra.cols);
+  double total = 0;
+  call(threads, [&](const Run& run) { total = centred_gram(run, x, rows, in.extra, in.weight, out); });
+  return total;
+}
+
 template <class T>
 void sandwich_dense(Matrix<T> X, Extra G, Weight weight, OutMatrix<double> gram, OutMatrix<double> cross,
                     OutVector<double> sums, int threads) {
@@ -122,6 +144,8 @@ void define_for(nb::module_& m) {
 void define(nb::module_& m) {
   define_for<float>(m);
   define_for<double>(m);
+  m.def("centred_gram_columns", &centred_columns, "columns"_a, "rows"_a, "Y"_a.noconvert().none(),
+        "weight"_a.noconvert().none(), "mean"_a.noconvert(), "scatter"_a.noconvert(), "threads"_a);
 }
 
 const Registered gram(&define);

@@ -65,8 +65,8 @@ inline Strip next_strip(const GramPlan& plan, Index start, Index end, double bef
   return strip;
 }
 
-template <class T>
-void pack_sliver(const GramPlan& plan, const RowBlock<T>& x, const Strip& strip, Index s, Panel& panel,
+template <class Block>
+void pack_sliver(const GramPlan& plan, const Block& x, const Strip& strip, Index s, Panel& panel,
                  GramSum& sum) {
   const Index first = s * sliver_width, last = std::min(first + sliver_width, plan.cols());
   double* out = panel.right.data() + s * sliver_step;
@@ -121,7 +121,8 @@ inline Index row_chunks(const GramPlan& plan) {
   return std::min({Index{64}, plan.rows / 512, budget / sum});
 }
 
-// X is a Dense or anything else with block(start, rows, scratch) -> RowBlock, made ready by the caller.
+// X is a Dense or anything else with block(start, rows, scratch) -> what gather() reads, made ready by the
+// caller.
 template <class Source>
 std::vector<GramSum> by_rows(const Run& run, const GramPlan& plan, const Source& source, Index chunks) {
   std::vector<GramSum> sums(static_cast<std::size_t>(chunks));

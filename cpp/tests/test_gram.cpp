@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "check.h"
+#include "gram_columns.h"
 #include "gram_csr.h"
 
 using namespace surefit;
@@ -175,6 +176,14 @@ void check_every_form(const Problem& problem) {
   const auto columns = transposed<double>(problem.x, problem.rows, problem.cols);
   const Dense<double> fortran{columns.data(), problem.rows, problem.cols, Order::Fortran};
   check_same(one, dense_result(problem, fortran, 3));
+  std::vector<const double*> apart;
+  for (Index j = 0; j < problem.cols; ++j) apart.push_back(columns.data() + j * problem.rows);
+  Result by_columns = one;
+  Run run;
+  run.threads = 2;
+  by_columns.weight = centred_gram(run, apart, problem.rows, problem.side(), problem.weights(),
+                                   {by_columns.mean.data(), by_columns.scatter.data()});
+  check_same(one, by_columns);
   const auto singles = transposed<float>(problem.x, problem.rows, problem.cols);
   const Dense<float> single{singles.data(), problem.rows, problem.cols, Order::Fortran};
   check_near(dense_result(problem, single, 2), right, 1e-4);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
+from surefit.data.column_batch import ColumnBatch
 from surefit.data.schema import Column
 from surefit.data.table import Table
 
@@ -30,11 +32,14 @@ class Checked:
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch, checked."""
         X: Any = batch.X
+        later = None
         if isinstance(X, Table):
-            if not self.tables:
+            named = [column for column in X.columns if column.kind not in ("category", "text")]
+            if self.tables:
+                self._finite(X.numbers, named, batch.start)
+            else:
                 self._only_numbers(X)
-            self._finite(X.numbers, [c for c in X.columns if c.kind not in ("category", "text")], batch.start)
-            X = X if self.tables else X.numbers
+                X, later = X.apart, partial(self._finite, columns=named, start=batch.start)
         elif isinstance(X, np.ndarray):
             self._finite(X, None, batch.start)
         elif hasattr(X, "toarray"):
@@ -47,6 +52,8 @@ class Checked:
             if batch.weight is None
             else check_weights(batch.weight, len(batch), batch.start, whole=False)
         )
+        if later is not None:
+            return ColumnBatch.of(replace(batch, weight=weight), X, later)
         return replace(batch, X=X, weight=weight)
 
     def _only_numbers(self, table: Table) -> None:

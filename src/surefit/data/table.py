@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.data.columns import Columns
 from surefit.data.schema import Column
 
 _BLOCK = {"number": "numbers", "boolean": "numbers", "date": "numbers", "category": "codes", "text": "texts"}
@@ -19,27 +20,32 @@ class Table:
     """Rows of a typed table, grouped by how a column is stored; ``columns`` keeps the order of the source.
 
     numbers: (n, a) float64 in Fortran order, NaN where missing: numbers, booleans as 0 and 1, dates as days
-    since 1970. codes: (n, b) int32 in Fortran order, the place among the column's levels; -1 where missing,
-    -2 where unknown. texts: one object array of str a text column, None where missing.
+    since 1970; put together of the columns ``apart`` when it is asked for. codes: (n, b) int32 in Fortran
+    order, the place among the column's levels; -1 where missing, -2 where unknown. texts:
+    one object array of str a text column, None where missing.
     """
 
     columns: tuple[Column, ...]
-    numbers: NDArray[np.float64]
+    apart: Columns
     codes: NDArray[np.int32]
     texts: tuple[NDArray[Any], ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return int(self.numbers.shape[0]), len(self.columns)
+        return self.apart.shape[0], len(self.columns)
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The columns of numbers, booleans and dates as one matrix."""
+        return self.apart.toarray()
 
     def column(self, index: int) -> NDArray[Any]:
         """The stored values of one column: float64, int32 codes, or text."""
         block, place = self.place(index)
         if block == "texts":
             return self.texts[place]
-        stored: NDArray[Any] = getattr(self, block)
-        return stored[:, place]
+        return self.apart.stored[place] if block == "numbers" else self.codes[:, place]
 
     def place(self, index: int) -> tuple[str, int]:
         """In which block a column is stored, and where in it."""
@@ -57,9 +63,9 @@ class Table:
     def take(self, rows: NDArray[Any] | slice) -> Table:
         """Some of the rows."""
         texts = tuple(text[rows] for text in self.texts)
-        return Table(
-            self.columns, np.asfortranarray(self.numbers[rows]), np.asfortranarray(self.codes[rows]), texts
-        )
+        numbers = [column[rows] for column in self.apart.stored]
+        codes = np.asfortranarray(self.codes[rows])
+        return Table(self.columns, Columns(numbers, len(codes)), codes, texts)
 
     def select(self, indices: Sequence[int]) -> Table:
         """Some of the columns, in the order given."""
@@ -69,13 +75,11 @@ class Table:
 
     @staticmethod
     def build(columns: Sequence[Column], values: Sequence[NDArray[Any]], rows: int) -> Table:
-        """Put stored columns together, each copied once into its block."""
+        """Put stored columns together: codes are copied once, numbers stay where they are."""
         by_block: dict[str, list[NDArray[Any]]] = {"numbers": [], "codes": [], "texts": []}
         for column, stored in zip(columns, values, strict=True):
             by_block[_BLOCK[column.kind]].append(stored)
-        numbers = np.empty((rows, len(by_block["numbers"])), dtype=np.float64, order="F")
         codes = np.empty((rows, len(by_block["codes"])), dtype=np.int32, order="F")
-        for block, kind in ((numbers, "numbers"), (codes, "codes")):
-            for j, stored in enumerate(by_block[kind]):
-                block[:, j] = stored
-        return Table(tuple(columns), numbers, codes, tuple(by_block["texts"]))
+        for j, stored in enumerate(by_block["codes"]):
+            codes[:, j] = stored
+        return Table(tuple(columns), Columns(by_block["numbers"], rows), codes, tuple(by_block["texts"]))

@@ -13,6 +13,8 @@ from surefit.core.errors import DataError, RefusalError
 from surefit.core.native.gram import centred_gram
 from surefit.core.native.inputs import side_matrix
 from surefit.data.batch import Batch
+from surefit.data.column_batch import ColumnBatch
+from surefit.data.columns import Columns
 from surefit.stats import pair, rounding
 from surefit.stats.base import Statistic, seal
 from surefit.stats.trials import Trial
@@ -60,18 +62,28 @@ class Moments(Statistic):
     def of(cls, batch: Batch, *, target: bool = True, **context: Any) -> Moments:
         """Compute it over the columns of X and, unless ``target`` is false, the targets."""
         Y = side_matrix(batch.y) if target else None
-        X: Any = batch.X
+        columns = batch.columns if isinstance(batch, ColumnBatch) else None
+        if columns is None or (batch.weight is not None and not batch.weight.all()):
+            return cls._of_rows(batch.X, Y, batch.weight)  # cells of no weight are checked there only
+        try:
+            return cls._of_rows(columns, Y, batch.weight)
+        except DataError:
+            _ = batch.X  # names the cell that is not finite, if there is one
+            raise
+
+    @classmethod
+    def _of_rows(cls, X: Any, Y: Matrix | None, weight: Vector | None) -> Moments:
         found = None
-        for rows in _blocks(*batch.X.shape):
-            part = cls._of_block(X[rows], None if Y is None else Y[rows], _some(batch.weight, rows))
+        for rows in _blocks(*X.shape):
+            part = cls._of_block(X[rows], None if Y is None else Y[rows], _some(weight, rows))
             found = part if found is None else found + part
         assert found is not None
         return found
 
     @classmethod
     def _of_block(cls, X: Any, Y: Matrix | None, weight: Vector | None) -> Moments:
-        sparse = not isinstance(X, np.ndarray)
-        if not sparse and not X.flags.forc:
+        sparse = not isinstance(X, np.ndarray | Columns)
+        if isinstance(X, np.ndarray) and not X.flags.forc:
             X = np.asfortranarray(X)  # some rows of a column-major matrix
         found = centred_gram(X, Y, weight)
         rows = X.shape[0] if weight is None else int(np.count_nonzero(weight))

@@ -1,6 +1,7 @@
 """What the faces of the kernels ask of their inputs, said once.
 
-X is a numpy array (C or Fortran order) or a scipy CSR matrix, of float32 or float64, and is never copied.
+X is a numpy array (C or Fortran order) or a scipy CSR matrix, of float32 or float64, and is never copied;
+the centred Gram also takes columns that lie apart (``surefit.data.columns``).
 What stands beside it (weights, targets, gradients) is float64, and is converted where it is not.
 """
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 def matrix_arguments(X: Any) -> tuple[str, tuple[Any, ...]]:
     """Return the suffix of the compiled function for X and the arguments that X becomes."""
     arguments: tuple[Any, ...]
+    if getattr(X, "format", None) == "columns":
+        return "_columns", (X.stored, X.shape[0])
     if isinstance(X, np.ndarray):
         suffix, arguments, dtype = "", (X,), X.dtype
     elif getattr(X, "format", None) == "csr":
