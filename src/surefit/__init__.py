@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data.read import read as read
     from surefit.distributions import information as information
     from surefit.evaluate.assess import assess as assess
+    from surefit.evaluate.fit_formula import fit_formula as fit_formula
     from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
@@ -86,6 +87,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.tweedie_regressor import TweedieRegressor as TweedieRegressor
     from surefit.models.prepare.basis_expansion import BasisExpansion as BasisExpansion
     from surefit.models.prepare.contrast_encoder import ContrastEncoder as ContrastEncoder
+    from surefit.models.prepare.formula_preparer import FormulaPreparer as FormulaPreparer
     from surefit.models.prepare.min_max_scaler import MinMaxScaler as MinMaxScaler
     from surefit.models.prepare.missing_indicator import MissingIndicator as MissingIndicator
     from surefit.models.prepare.one_hot_encoder import OneHotEncoder as OneHotEncoder
@@ -116,6 +118,7 @@ _EXPORTS = {
     "ElasticNet": "models.linear.elastic_net",
     "ElasticNetCV": "models.linear.elastic_net_cv",
     "Finding": "core.diagnosis",
+    "FormulaPreparer": "models.prepare.formula_preparer",
     "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
     "GeneralizedLinearRegressor": "models.linear.glm_regressor",
@@ -171,6 +174,7 @@ _EXPORTS = {
     "current_config": "core.config",
     "datasets": "data",
     "enet_path": "models.linear.sparse_path",
+    "fit_formula": "evaluate.fit_formula",
     "information": "distributions",
     "inspect": "io.load",
     "lars_path": "models.linear.lars_path",

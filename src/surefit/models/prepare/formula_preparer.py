@@ -1,0 +1,230 @@
+"""The columns that a formula asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, ParameterError
+from surefit.data.batch import Batch
+from surefit.data.cells import column_counts, column_levels, column_numbers, column_places
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.prepare.column_facts import columns_of
+from surefit.models.prepare.encoder import is_nan, key, recounted
+from surefit.models.prepare.formula import FUNCTIONS, Formula, load_formulaic, read_formula
+from surefit.models.prepare.plain import relative_change, seen, total_weight
+from surefit.models.transformer import Transformer
+from surefit.stats.category_counts import CategoryCounts
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaPreparerParameters:
+    """The columns that are categories, their levels and weights; the names that come out; the weight seen."""
+
+    factors: list[str]
+    categories: list[NDArray[Any]]
+    counts: list[NDArray[np.float64]]
+    features: list[str]
+    n_samples_seen: Any
+
+
+class FormulaPreparer(Transformer):
+    """Make the columns of a formula, such as ``a*b + C(c)``, as formulaic lays them out.
+
+    formula: sums of columns, products (``a:b``; ``a*b`` has both columns too), powers, ``C(c)`` for a
+    category, also with contrasts, as in ``C(c, contr.sum)``, functions such as ``log(a)``, and arithmetic
+    within ``I(...)``; "." is all columns. A left side, ``y ~``, is for :func:`~surefit.fit_formula`. The
+    intercept is left to the model. Words are categories by themselves. Levels that the fit did not meet,
+    missing cells and results that are not finite are errors. Needs the extra ``formula``.
+
+    >>> import pandas as pd
+    >>> from surefit import FormulaPreparer
+    >>> table = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": ["u", "v", "u"]})
+    >>> preparer = FormulaPreparer("a*C(c)").fit(table)
+    >>> preparer.get_feature_names_out().tolist()
+    ['a', 'C(c)[T.v]', 'a:C(c)[T.v]']
+    >>> preparer.transform(table)
+    array([[1., 0., 0.],
+           [2., 1., 2.],
+           [3., 0., 0.]])
+    """
+
+    accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
+    learns = FormulaPreparerParameters
+    shaping = ("formula",)
+
+    factors_: list[str]
+    categories_: list[NDArray[Any]]
+    counts_: list[NDArray[np.float64]]
+    features_: list[str]
+    n_samples_seen_: Any
+
+    def __init__(self, formula: str = ".") -> None:
+        self.formula = formula
+
+    def _asked(self, schema: Schema) -> tuple[Formula, list[str], list[str]]:
+        """The formula, the columns of the table, and those that are categories."""
+        columns = columns_of(schema)
+        names = [column.name for column in columns]
+        formula = read_formula(self.formula, names)
+        words = {column.name for column in columns if column.kind in ("category", "text")}
+        factors = [name for name in formula.variables if name in words or name in formula.categories]
+        return formula, names, factors
+
+    def _of(self, schema: Schema) -> Callable[[Batch], CategoryCounts]:
+        formula, names, factors = self._asked(schema)
+        numbers = [(names.index(name), name) for name in formula.variables if name not in factors]
+        return partial(_counted, factors=[names.index(name) for name in factors], numbers=numbers)
+
+    def _finish(self, statistic: CategoryCounts, schema: Schema) -> Learned:
+        formula, _, factors = self._asked(schema)
+        for name, known in zip(factors, statistic.levels, strict=True):
+            if any(level is None or is_nan(level) for level in known):
+                raise DataError(_missing(name))
+        levels = list(statistic.levels)
+        samples = dict.fromkeys(formula.variables, np.ones(1))
+        features = _evaluated(formula, samples, dict(zip(factors, levels, strict=True)), {})[1]
+        parameters = FormulaPreparerParameters(
+            factors, levels, list(statistic.counts), features, seen(statistic.weight)
+        )
+        return Learned(parameters, self._certificate(statistic.rows * np.finfo(float).eps))
+
+    @staticmethod
+    def _certificate(value: float) -> Certificate:
+        measure = "largest relative change of a count; inf for a changed level"
+        return Certificate("exact", measure, value, 1e-8)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Count every category again, one by one."""
+        names = [column.name for column in columns_of(source.schema)]
+        tallies = recounted(source, engine, [names.index(name) for name in self.factors_])
+        change = relative_change(self.n_samples_seen_, total_weight(source, engine))
+        for levels, counts, tally in zip(self.categories_, self.counts_, tallies, strict=True):
+            expected = [tally.pop(key(level), 0.0) for level in levels.tolist()]
+            change = max(change, np.inf if tally else relative_change(counts, expected))
+        return self._certificate(change)
+
+    def _checked_and_mapped(self, X: Any) -> Any:
+        """A frame may have more columns than the formula was fitted on, the target for one."""
+        given = getattr(X, "columns", None)
+        if given is not None and not set(given) <= set(getattr(self, "feature_names_in_", given)):
+            kept = [name for name in self.feature_names_in_ if name in set(given)]
+            if kept:
+                X = nw.from_native(X, eager_only=True).select(kept).to_native()
+        return super()._checked_and_mapped(X)
+
+    def _transform(self, X: Any) -> NDArray[np.float64]:
+        names = [str(name) for name in _check_feature_names_in(self, None)]
+        formula = read_formula(self.formula, names)
+        known = dict(zip(self.factors_, self.categories_, strict=True))
+        numbers, codes = {}, {}
+        for name in formula.variables:
+            j = names.index(name)
+            if name in known:
+                codes[name] = _codes(X, j, name, known[name])
+            else:
+                numbers[name] = _numbers(X, j, name)
+        found, features = _evaluated(formula, numbers, known, codes)
+        if features != self.features_:
+            raise ParameterError(
+                f"the formula gives the columns {features}, and gave {self.features_} when it was fitted: "
+                "fit again after a change."
+            )
+        broken = ~np.isfinite(found)
+        if broken.any():
+            row, column = (int(place) for place in np.argwhere(broken)[0])
+            raise DataError(
+                f"{self.features_[column]} is not finite in row {row}: correct the row, or the formula."
+            )
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names that formulaic gives to the terms."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array(self.features_, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def _counted(batch: Batch, factors: list[int], numbers: list[tuple[int, str]]) -> CategoryCounts:
+    """The levels of some columns; missing cells of the others are refused on the way."""
+    for j, name in numbers:
+        _numbers(batch.X, j, name)
+    weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
+    found = [column_counts(batch.X, j, batch.weight) for j in factors]
+    return CategoryCounts(
+        len(batch), weight, tuple(levels for levels, _ in found), tuple(counts for _, counts in found)
+    )
+
+
+def _numbers(X: Any, j: int, name: str) -> NDArray[np.float64]:
+    values = column_numbers(X, j, name)
+    if np.isnan(values).any():
+        raise DataError(_missing(name))
+    return values
+
+
+def _codes(X: Any, j: int, name: str, levels: NDArray[Any]) -> NDArray[np.int32]:
+    codes = column_places(X, j, levels)
+    if len(codes) and codes.min() < 0:
+        values, cells = column_levels(X, j)
+        unknown = [values[code] for code in np.unique(cells[codes < 0]) if code >= 0]
+        if any(value is None or is_nan(value) for value in unknown):
+            raise DataError(_missing(name))
+        shown = [value.item() if isinstance(value, np.generic) else value for value in unknown[:5]]
+        raise DataError(
+            f"column {name!r} has the levels {shown}, which the fit did not meet: "
+            "fit on rows that have them, or leave these out."
+        )
+    return codes
+
+
+def _missing(name: str) -> str:
+    return f"column {name!r} of the formula has missing cells (NaN): fill them, or leave these rows out."
+
+
+def _evaluated(
+    formula: Formula,
+    numbers: dict[str, NDArray[np.float64]],
+    levels: dict[str, NDArray[Any]],
+    codes: dict[str, NDArray[np.int32]],
+) -> tuple[NDArray[np.float64], list[str]]:
+    """The columns of a formula without its intercept, and their names."""
+    import pandas as pd
+
+    formulaic = load_formulaic()
+    columns: dict[str, Any] = {}
+    for name in formula.variables:
+        if name in levels:
+            places = codes.get(name, np.zeros(1, dtype=np.int32))
+            known = [level.item() if isinstance(level, np.generic) else level for level in levels[name]]
+            columns[name] = pd.Categorical.from_codes(places, categories=known)
+        else:
+            columns[name] = numbers[name]
+    rows = len(next(iter(columns.values()), np.ones(1)))
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(rows))
+    with np.errstate(all="ignore"):
+        made = formulaic.model_matrix(
+            formula.right, frame, context=dict(FUNCTIONS), na_action="ignore", output="numpy"
+        )
+    names = list(made.model_spec.column_names)
+    kept = [k for k, name in enumerate(names) if name != "Intercept"]
+    return np.asarray(made, dtype=np.float64)[:, kept], [names[k] for k in kept]
