@@ -39,7 +39,7 @@ def generated() -> str:
         body = raw.read_text()
     text = HEAD + ARRAY.sub(lambda match: SHORT[match[1]], body[body.index("variant: str") :])
     text = text.replace("-> tuple:", "-> tuple[Any, ...]:")
-    text = re.sub(r": list\b(?!\[)", ": list[Any]", text)
+    text = re.sub(r"(: |-> )list\b(?!\[)", r"\1list[Any]", text)
     ruff = str(Path(sys.executable).parent / "ruff")
     command = [ruff, "format", "--quiet", f"--stdin-filename={STUB}", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

@@ -118,7 +118,9 @@ struct ClassSums {
       default: {
         double inside = -x_log_x(wl) - x_log_x(wr);
         for (Index i = 0; i < k; ++i) inside += x_log_x(l[i]) + x_log_x(r[i]);
-        if (impurity_kind == Impurity::entropy) return inside;
+        // The weight is the node's: it only keeps scores of pure sides, all zero but for rounding,
+        // comparable.
+        if (impurity_kind == Impurity::entropy) return inside + (wl + wr);
         const double w = wl + wr;
         double before = -x_log_x(w);
         for (Index i = 0; i < k; ++i) before += x_log_x(l[i] + r[i]);

@@ -58,7 +58,7 @@ def assert_same(a, b):
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_equal_to_the_twin(criterion, rules):
-    for flags in ({}, {"weighted": True}, {"missing": True}, {"levels": True, "missing": True}):
+    for flags in ({"weighted": True}, {"levels": True, "missing": True}):
         X, score, weight, levels = table(**flags)
         Y, classes = targets(criterion, score)
         options = {"criterion": criterion, "classes": classes, "levels": levels, "rules": rules}

@@ -134,7 +134,7 @@ class Grower:
             return np.asarray((gap**2 / whole[seen]).sum(axis=1) * (w / wl + w / wr))
         inside = _x_log_x(a).sum(axis=1) + _x_log_x(b).sum(axis=1) - _x_log_x(wl) - _x_log_x(wr)
         if self.criterion == "entropy":
-            return np.asarray(inside)
+            return np.asarray(inside + w)
         before = _x_log_x(whole).sum() - _x_log_x(np.array(w))
         return np.asarray((inside - before) / (_x_log_x(np.array(w)) - _x_log_x(wl) - _x_log_x(wr)))
 
