@@ -112,3 +112,13 @@ def test_a_bad_cell_is_named(tmp_path, value, words, weight):
     source = surefit.read(tmp_path / "t.parquet", "y", weight, ["double", "whole"])
     with pytest.raises(DataError, match=words):
         surefit.Ridge().fit(source)
+
+
+def test_squares_that_overflow_between_pieces_are_refused(tmp_path):
+    far = np.repeat([0.0, 1e200], 40)
+    pq.write_table(pa.table({"far": far, "y": np.arange(80.0)}), tmp_path / "t.parquet", row_group_size=40)
+    parts = [Moments.of(Batch(far[rows, None], far[rows] * 0)) for rows in (slice(40), slice(40, 80))]
+    with pytest.raises(DataError, match="squares of column 0 of X are beyond the range"):
+        parts[0] + parts[1]
+    with pytest.raises(DataError, match="squares of column 0 of X are beyond the range"):
+        surefit.LinearRegression().fit(tmp_path / "t.parquet", "y")

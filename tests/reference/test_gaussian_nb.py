@@ -293,3 +293,16 @@ def test_a_file_of_rows_gives_the_fit_of_the_array(tmp_path: Any) -> None:
     written = pandas.read_parquet(tmp_path / "out.parquet")["prediction"].to_numpy()
     np.testing.assert_array_equal(written, right.predict(frame[["a", "b", "c"]]))
     assert surefit.verify(model, tmp_path / "rows.parquet", "kind").holds
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[1e200, -1e200, 1e200, 2e200], [1e200, 1e200, -1e200, -1e200]],
+    ids=["within a class", "between classes"],
+)
+def test_squares_that_overflow_are_refused(column):
+    X = np.column_stack([np.arange(4.0), column])
+    model = GaussianNB()
+    with pytest.raises(ValueError, match=r"squares of column 1 of X are beyond the range of floats"):
+        model.fit(X, [0, 0, 1, 1])
+    assert not hasattr(model, "theta_")

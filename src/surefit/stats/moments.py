@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from surefit.data.column_batch import ColumnBatch
 from surefit.data.columns import Columns
 from surefit.stats import pair, rounding
 from surefit.stats.base import Statistic, seal
+from surefit.stats.overflow import refuse_overflow
 from surefit.stats.trials import Trial
 
 Matrix = NDArray[np.float64]
@@ -89,8 +90,7 @@ class Moments(Statistic):
         rows = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         total = np.array((float(rows), 0.0)) if weight is None else pair.total(weight)
         scatter, relative = np.diagonal(found.scatter), rounding.of_block(rows, sparse, weight)
-        if not np.isfinite(scatter).all():
-            _refuse_overflow(scatter, X.shape[1])
+        refuse_overflow(scatter, X.shape[1])
         doubt = relative * scatter
         if sparse:  # what centring left of the offset cancels, squared
             doubt += relative * (rows * pair.UNIT) ** 2 * found.weight * found.mean**2
@@ -112,9 +112,11 @@ class Moments(Statistic):
         theirs = pair.divide(other.total, total)
         shift = pair.add(other.centre, -self.centre)
         gap, coupling = shift.sum(axis=0), float(self.total[0] * theirs[0])
-        scatter = _join(self.scatter, other.scatter, coupling, gap, sign=1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            scatter = _join(self.scatter, other.scatter, coupling, gap, sign=1.0)
         drift = self.drift + other.drift
         diagonal = np.diagonal(scatter[0])
+        refuse_overflow(diagonal, self._features)
         return Moments(
             self.rows + other.rows,
             self.targets,
@@ -241,15 +243,6 @@ class Moments(Statistic):
     def law_contexts(cls) -> Iterable[Trial]:
         """Dense and sparse rows, one target, two, and none."""
         return Trial("numbers"), Trial("sparse"), Trial("targets"), Trial("numbers", {"target": False})
-
-
-def _refuse_overflow(scatter: Vector, columns: int) -> NoReturn:
-    first = int(np.flatnonzero(~np.isfinite(scatter))[0])
-    which = f"column {first} of X" if first < columns else "the target"
-    raise DataError(
-        f"the squares of {which} are beyond the range of floats, or it is not finite: "
-        "divide it by a power of ten, or leave it out."
-    )
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:

@@ -26,6 +26,7 @@ from surefit.models.updating import OneStatisticClassifier
 from surefit.resample.streams import seed_of, stream
 from surefit.stats import rounding
 from surefit.stats.grouped_spread import GroupedSpread
+from surefit.stats.overflow import refuse_overflow
 from surefit.stats.pair import UNIT
 
 Matrix = NDArray[np.float64]
@@ -97,7 +98,9 @@ class GaussianNB(OneStatisticClassifier):
         assert schema.classes is not None
         if statistic.rows == 0:
             raise RefusalError("no row would be left to know anything by: keep at least one.")
-        weight, overall = statistic.weight, statistic.overall
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight, overall = statistic.weight, statistic.overall
+        refuse_overflow(overall.scatter, schema.width)
         parameters = GaussianNBParameters(
             schema.classes,
             weight,
