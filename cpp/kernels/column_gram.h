@@ -15,7 +15,7 @@ namespace surefit {
 
 // Rows [old, which.count) of the symmetric G are wanted, and their mirror images; G has rows of `ld` numbers.
 struct ColumnGram {
-  Which which;
+  Which which;  // named one by one
   Index old = 0;
   const double* centre = nullptr;  // an entry a column of X
   const double* weight = nullptr;  // an entry a row
@@ -161,8 +161,9 @@ class Slivers {
 inline constexpr Index square_columns = square_side * sliver_width;
 
 // How many chunks of rows, each with a sum of its own, are worth while: their sums may take four megabytes.
-inline Index row_chunks(Index rows, Index m) {
-  return std::min({Index{64}, rows / 1024, (Index{1} << 19) / std::max<Index>(1, m * m)});
+inline Index row_chunks(Index rows, Index squares) {
+  const Index sum = std::max<Index>(1, squares) * square_columns * square_columns;
+  return std::min({Index{64}, rows / 1024, (Index{1} << 19) / sum});
 }
 
 // Many rows of few columns: chunks of rows in parallel.
@@ -226,7 +227,7 @@ void by_slivers(const Run& run, const Columns& x, const ColumnGram& job) {
   if (job.old == m) return;
   const Slivers<Columns> slivers(x, job);
   const Run quick = columns_detail::for_work(run, m * (m - job.old) * x.rows / 64);
-  if (const Index chunks = row_chunks(x.rows, m); chunks >= 8)
+  if (const Index chunks = row_chunks(x.rows, static_cast<Index>(slivers.squares().size())); chunks >= 8)
     by_rows(quick, slivers, x.rows, chunks);
   else
     by_squares(quick, slivers, x.rows);

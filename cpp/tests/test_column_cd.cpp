@@ -156,6 +156,8 @@ TEST(gram_matrices_grow) {
   check_gram(Problem(1, 3, false, 0, -infinite, infinite));
   check_gram(Problem(40, 7, true, 0, -infinite, infinite));
   check_gram(Problem(1100, 9, true, 0, -infinite, infinite));
+  check_gram(Problem(9000, 14, true, 0, -infinite, infinite));                       // chunks of rows
+  check_gram(Problem(600, test::fast() ? 30 : 110, false, 0, -infinite, infinite));  // two groups of strips
   check_gram(Problem(12, test::fast() ? 60 : 400, false, 0, -infinite, infinite));
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -101,6 +103,24 @@ def test_the_same_bits_for_any_number_of_threads(form):
             parts += [facts.mean, facts.scatter, facts.cross, G]
             parts.append(columns_times(X, v[:30], centre, some, _threads=count))
         by[count] = b"".join(part.tobytes() for part in parts)
+    assert by[1] == by[2] == by[3]
+
+
+@pytest.mark.parametrize("shape", [(9000, 60), (700, 260)], ids=["tall", "wide"])
+@pytest.mark.parametrize("form", ["fortran", "c", "dense csc"])
+def test_gram_matrices_grow_by_any_number_of_columns(shape, form):
+    X = matrix(shape, form)
+    _, centre, weight, _ = vectors(shape)
+    which = np.random.default_rng(4).permutation(shape[1])
+    right = np.empty((shape[1], shape[1]))
+    column_gram_twin(X, which, right, 0, centre, weight, 0.5)
+    by = {}
+    for count in (1, 2, 3):
+        G = np.full_like(right, np.nan)
+        for old, m in itertools.pairwise([0, 1, 6, 40, shape[1]]):
+            column_gram(X, which[:m], G, old, centre, weight, 0.5, _threads=count)
+        np.testing.assert_allclose(G, right, rtol=1e-11, atol=1e-12 * shape[0])
+        by[count] = G.tobytes()
     assert by[1] == by[2] == by[3]
 
 

@@ -44,8 +44,12 @@ def minimise_quadratic(
     table: CoordinateTable,
     start: Vector,
     tolerance: float,
+    *,
+    polish: bool = False,
 ) -> QuadraticSolution:
     """Return the minimiser to a gap of ``tolerance``, or as near as rounding lets it come.
+
+    polish: solve exactly for the coefficients that are not zero at the end.
 
     G is in C order and may have more rows and columns than there are coefficients; energy is <y, y>/W of the
     least squares that G and c belong to.
@@ -71,6 +75,10 @@ def minimise_quadratic(
             break
         best, least = min(best, done.gap), min(least, objective)
         w = _newton(G, c, table, w, gradient, rms)
+    if polish and w.any():
+        there = _newton(G, c, table, w, gradient, rms)
+        if ((there != 0) == (w != 0)).all():
+            w, gradient = there, G[: len(c), : len(c)] @ there - c
     return QuadraticSolution(w, gradient, done.gap, epochs)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import DataError
@@ -25,12 +25,13 @@ from surefit.core.native.gram import centred_gram
 from surefit.core.native.quad_cd import Descent
 from surefit.core.trace import Trace
 from surefit.penalties.table import CoordinateTable
+from surefit.solvers.column_order import by_columns, passes_pay
 from surefit.solvers.found import Found
 from surefit.solvers.gram_cache import GramCache
 from surefit.solvers.quadratic import minimise_quadratic
 from surefit.solvers.squared_sums import SquaredSums
 from surefit.solvers.table_gap import TableGap, rounding_slopes
-from surefit.solvers.working_set import next_columns, pull, safe_to_drop
+from surefit.solvers.working_set import FEWEST, next_columns, pull, safe_to_drop
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -40,7 +41,7 @@ _DEPENDENT = 1e-10  # condition beyond which columns without penalty count as de
 _LOOSE = 0.03  # share of the gap to which the columns let in are solved for
 _BENT = 0.01  # share of a column's mean square from which the curvature of its penalty counts
 _STALLED = 5  # rounds without progress after which rounding rules
-_FULL = 0.5  # share of stored entries from which a sparse matrix is dense data, and slower
+_EXACT = 1e-4  # share of the gap that leaves the rest to rounding
 _NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
 
 
@@ -97,7 +98,7 @@ class SquaredColumns:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         trace = Trace() if trace is None else trace
         with one_blas_thread():
-            if self._narrow:
+            if self._narrow and not passes_pay(self.X):
                 return self._sums.solve(table, start, tolerance=tolerance, max_iter=max_iter, trace=trace)
             return self._by_sets(table, start, tolerance, max_iter, trace, None)
 
@@ -168,6 +169,14 @@ class SquaredColumns:
             if before is None:
                 alive &= ~safe_to_drop(table, point.slopes, found.factor, self._rms, found.gap)
             chosen = self._choose(table, point, alive, free, before if count == 1 else None)
+            if self._narrow and len(chosen) > self.columns // 2:  # all columns cost hardly more than these
+                return self._sums.solve(
+                    table,
+                    point.coef,
+                    tolerance=self._closer(tolerance),
+                    max_iter=max_iter - count,
+                    trace=trace,
+                )
             coef, swept = self._descend(table, point, chosen, found.gap, 0.3 * tolerance)
             epochs += swept
             point = _Point(coef, np.empty(0), point.slopes, 0.0, 0.0, whole=False)
@@ -228,7 +237,8 @@ class SquaredColumns:
             entering = np.flatnonzero((excess >= 0) & alive & ~inside)
             entering = entering[np.argsort(-excess[entering], kind="stable")]
         else:
-            entering = next_columns(table, point.slopes, self._rms, alive & ~inside, len(support))
+            fewest = self.columns // 4 if self._narrow else FEWEST  # a look at tall columns costs more
+            entering = next_columns(table, point.slopes, self._rms, alive & ~inside, len(support), fewest)
         left = self._cache.room - np.count_nonzero(inside)
         by_gram = self._cache.room <= _WORTH * self._stored and not self._bends(table)
         if by_gram and left > len(support) // 8:
@@ -247,14 +257,16 @@ class SquaredColumns:
             if done.gap <= loose or not self._cache.fits(chosen):
                 return coef, done.epochs
             epochs = done.epochs
-        # With few columns to come, the answer may as well be right at once.
-        few = len(chosen) <= 1.1 * np.count_nonzero(point.coef)
+        if self._narrow:
+            tolerance = self._closer(tolerance)
+        elif len(chosen) > 1.1 * np.count_nonzero(point.coef):
+            tolerance = loose  # with few columns to come, the answer may as well be right at once
         cache = self._cache
         cache.hold(chosen)
         some = cache.columns
         cross = self._facts.cross[some] / self.total
         inner = minimise_quadratic(
-            cache.matrix, cross, self.energy, _part(table, some), coef[some], tolerance if few else loose
+            cache.matrix, cross, self.energy, _part(table, some), coef[some], tolerance, polish=self._narrow
         )
         coef = coef.copy()
         coef[some] = inner.coef
@@ -335,6 +347,10 @@ class SquaredColumns:
         n, p = self.X.shape
         return isinstance(self.X, np.ndarray) and p <= _NARROW and n >= 4 * p
 
+    def _closer(self, tolerance: float) -> float:
+        """Return the gap to go to where the last digits cost next to nothing."""
+        return max(_EXACT * tolerance, min(tolerance, 1e-15 * self.energy))
+
     @cached_property
     def _sums(self) -> SquaredSums:
         found = centred_gram(self.X, self.target, self.weight)
@@ -345,24 +361,6 @@ class SquaredColumns:
         gram = gram + np.multiply.outer(mean, mean)
         cross = cross + mean * found.mean[-1]
         return SquaredSums(gram, cross, self.energy, np.zeros_like(mean), 0.0)
-
-
-def by_columns(X: Any) -> Any:
-    """Return X as the kernels take it; dense rows stay as they are, sparse rows become CSC."""
-    if sparse.issparse(X):
-        if X.nnz > _FULL * X.shape[0] * X.shape[1]:
-            return by_columns(X.toarray(order="F"))
-        X = X.tocsc()
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
-    X = np.asarray(X)
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    return X if X.flags.c_contiguous or X.flags.f_contiguous else np.asfortranarray(X)
 
 
 def _value(table: CoordinateTable, coef: Vector) -> float:

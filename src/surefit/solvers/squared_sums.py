@@ -73,15 +73,21 @@ class SquaredSums:
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
+        polish: bool = True,
     ) -> Found:
-        """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
+        """Return the minimiser to a gap of at most ``tolerance``, in units of the objective.
+
+        polish: solve exactly for the coefficients that are not zero, once they are known.
+        """
         trace = Trace() if trace is None else trace
         w = np.clip(np.zeros(len(self.cross)) if start is None else start, table.lower, table.upper)
         measure = TableGap(table, self.rms, self.energy)
         epochs, found = 0, self._look(w, self.gram @ w - self.cross, table, measure, tolerance, 0)
         for count, _ in enumerate(trace.iterations(max_iter), 1):
             if not found.converged:
-                inner = minimise_quadratic(self.gram, self.cross, self.energy, table, w, 0.5 * tolerance)
+                inner = minimise_quadratic(
+                    self.gram, self.cross, self.energy, table, w, 0.5 * tolerance, polish=polish
+                )
                 epochs += inner.epochs
                 w, before = inner.coef, found.gap
                 found = self._look(w, self.gram @ w - self.cross, table, measure, tolerance, epochs)
@@ -111,7 +117,7 @@ class SquaredSums:
         """Solve for one table after the other, each from the answer before."""
         w = None
         for table in tables:
-            found = self.solve(table, w, tolerance=tolerance, max_iter=max_iter)
+            found = self.solve(table, w, tolerance=tolerance, max_iter=max_iter, polish=False)
             w = found.coef
             yield found
 

@@ -24,7 +24,7 @@ from surefit.core.native.columns_dot import columns_dot, columns_times
 from surefit.core.native.task_cd import task_cd
 from surefit.core.trace import Trace
 from surefit.penalties.table import CoordinateTable
-from surefit.solvers.squared_columns import by_columns
+from surefit.solvers.column_order import by_columns
 from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]

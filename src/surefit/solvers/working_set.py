@@ -14,7 +14,7 @@ from surefit.penalties.table import CoordinateTable
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
-_FEWEST = 64  # columns of the first working set
+FEWEST = 64  # columns of the first working set
 _SAFE = 1 + 1e-9  # rounding must not screen a column out
 
 
@@ -45,7 +45,12 @@ def safe_to_drop(
 
 
 def next_columns(
-    table: CoordinateTable, slopes: Vector, rms: Vector, candidates: NDArray[np.bool_], support: int
+    table: CoordinateTable,
+    slopes: Vector,
+    rms: Vector,
+    candidates: NDArray[np.bool_],
+    support: int,
+    fewest: int = FEWEST,
 ) -> Indices:
     """Return the candidates to let in: those pulled hardest over their constraint, in multiples of rms.
 
@@ -57,7 +62,7 @@ def next_columns(
     violating = int(np.count_nonzero(excess > 0))
     room = min(
         len(open_),
-        max(_FEWEST, min(2 * support, violating // 2), support),
+        max(fewest, min(2 * support, violating // 2), support),
         max(violating + violating // 4, 8),
     )
     if room == 0:

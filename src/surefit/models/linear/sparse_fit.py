@@ -1,7 +1,7 @@
 """Squared loss with a penalty of single coefficients, from any source: one target after the other.
 
-Many rows of few columns, and a source that is read piece by piece, are solved by their moments, gathered in
-one pass; other rows in memory by their columns.
+A source that is read piece by piece is solved by its moments, gathered in one pass, and so are many rows of
+few columns where those serve several targets or strengths; other rows in memory by their columns.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.penalties.base import Penalty
+from surefit.solvers.column_order import passes_pay
 from surefit.solvers.gap import proved
 from surefit.solvers.objective import Objective
 from surefit.solvers.squared_columns import SquaredColumns
@@ -48,10 +49,11 @@ class Fitted:
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
-def problems(source: Source, engine: Engine, fit_intercept: bool) -> list[Problem]:
-    """Return one problem a target."""
+def problems(source: Source, engine: Engine, fit_intercept: bool, *, once: bool = False) -> list[Problem]:
+    """Return one problem a target; ``once``: each is solved for one strength."""
     batch = in_memory(source)
-    if batch is not None and not tall(batch):
+    passes = once and batch is not None and source.schema.targets == 1 and passes_pay(batch.X)
+    if batch is not None and (passes or not tall(batch)):
         Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
         return [SquaredColumns(batch.X, y, batch.weight, fit_intercept=fit_intercept) for y in Y.T]
     width = source.schema.width
@@ -105,7 +107,7 @@ def fit(
     trace: Trace,
 ) -> Fitted:
     """Minimise for each target; the gap is held to ``tolerance`` times the loss of the best constant."""
-    each = problems(source, engine, fit_intercept)
+    each = problems(source, engine, fit_intercept, once=True)
     table = penalty.table(source.schema.width)
     found = [
         problem.solve(
