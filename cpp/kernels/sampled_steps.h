@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "buffer.h"
@@ -46,34 +47,47 @@ inline double prox(const CoordinateTable& table, Index j, double v, double step)
   return std::min(std::max(free, table.lower[j]), table.upper[j]);
 }
 
-// k steps of w <- a (w - step pull), a = 1 / (1 + step l2).
-inline double affine(double w, double step, double pull, double l2, double k) {
-  if (l2 == 0) return w - k * step * pull;
-  const double shrunk = -k * std::log1p(step * l2);
-  return std::exp(shrunk) * w + (pull / l2) * std::expm1(shrunk);
-}
+// k steps of w <- a (w - step pull), a = 1 / (1 + step l2), are a^k w - pull (1 - a^k) / l2. Both factors are
+// kept for every k, as long as all coefficients share l2.
+class Shrinking {
+ public:
+  Shrinking(double step, double l2, Index most) : step_(step), l2_(l2), power_(most + 1), sum_(most + 1) {
+    const double rate = std::log1p(step * l2);
+    for (Index k = 0; k <= most; ++k) {
+      const double shrunk = -static_cast<double>(k) * rate;
+      power_[k] = std::exp(shrunk);
+      sum_[k] = l2 == 0 ? static_cast<double>(k) * step : -std::expm1(shrunk) / l2;
+    }
+  }
 
-// How many such steps leave w on its side of 0, given that all k would not; two fewer, for rounding.
-inline double before_zero(double w, double step, double pull, double l2) {
-  double k = w / (step * pull);
-  if (l2 > 0) k = std::log1p(w * l2 / pull) / std::log1p(step * l2);
-  return std::isfinite(k) ? std::max(0.0, std::floor(k) - 2.0) : 0.0;
-}
+  double after(double w, double pull, Index k) const { return power_[k] * w - pull * sum_[k]; }
+
+  // How many steps leave w on its side of 0, given that some number does not; two fewer, for rounding.
+  Index before_zero(double w, double pull) const {
+    const double k = l2_ > 0 ? std::log1p(w * l2_ / pull) / std::log1p(step_ * l2_) : w / (step_ * pull);
+    return std::isfinite(k) ? static_cast<Index>(std::max(0.0, std::floor(k) - 2.0)) : 0;
+  }
+
+ private:
+  double step_;
+  double l2_;
+  Buffer power_;
+  Buffer sum_;
+};
 
 // k proximal steps of one length along a slope that does not change.
-inline double repeated(const CoordinateTable& table, Index j, double w, double slope, double step, Index k) {
-  const double l1 = table.l1[j], l2 = table.l2[j];
+inline double repeated(const CoordinateTable& table, const Shrinking& shrinking, Index j, double w,
+                       double slope, double step, Index k) {
+  const double l1 = table.l1[j];
   const bool bounded = !std::isinf(table.lower[j]) || !std::isinf(table.upper[j]);
-  if (!bounded && l1 == 0) return affine(w, step, slope, l2, static_cast<double>(k));
+  if (!bounded && l1 == 0) return shrinking.after(w, slope, k);
   while (k > 0) {
     if (!bounded && w != 0) {
-      const double pull = slope + (w > 0 ? l1 : -l1), all = affine(w, step, pull, l2, static_cast<double>(k));
-      if ((all > 0) == (w > 0) && all != 0) return all;
-      const double some = before_zero(w, step, pull, l2);
-      if (some > 0) {
-        w = affine(w, step, pull, l2, some);
-        k -= static_cast<Index>(some);
-      }
+      const double pull = slope + (w > 0 ? l1 : -l1), all = shrinking.after(w, pull, k);
+      if (w > 0 ? all > 0 : all < 0) return all;
+      const Index some = std::min(shrinking.before_zero(w, pull), k);
+      w = shrinking.after(w, pull, some);
+      k -= some;
     }
     // At most a few single steps lead over 0, or to where no step moves it any more.
     for (int single = 0; single < 4 && k > 0; ++single, --k) {
@@ -90,7 +104,13 @@ class Coefficients {
  public:
   Coefficients(const Samples& x, const CoordinateTable& table, const Draws& draws, SampledState& state)
       : table_(table), draws_(draws), state_(state), p_(x.cols()), gradient_(p_) {
-    if constexpr (Samples::sparse) paid_.assign(static_cast<std::size_t>(p_), 0);
+    if constexpr (Samples::sparse) {
+      paid_.assign(static_cast<std::size_t>(p_), 0);
+      bool alike = draws.constant && draws.count > 0;
+      for (Index j = 1; j < p_ && alike; ++j) alike = table.l2[j] == table.l2[0];
+      if (alike && p_ > 0)
+        shrinking_.emplace(draws.steps[0], table.l2[0], (draws.count + draws.batch - 1) / draws.batch);
+    }
   }
 
   // Makes the columns of a row what they are at a step.
@@ -137,8 +157,8 @@ class Coefficients {
     Index& paid = paid_[static_cast<std::size_t>(j)];
     const double slope = state_.mean == nullptr ? 0.0 : state_.mean[j];
     double& w = state_.w[j];
-    if (paid < now && draws_.constant) {
-      w = repeated(table_, j, w, slope, draws_.steps[paid], now - paid);
+    if (paid < now && shrinking_) {
+      w = repeated(table_, *shrinking_, j, w, slope, draws_.steps[paid], now - paid);
     } else {
       for (Index k = paid; k < now; ++k) {
         const double moved = prox(table_, j, w - draws_.steps[k] * slope, draws_.steps[k]);
@@ -154,6 +174,7 @@ class Coefficients {
   SampledState& state_;
   Index p_;
   Buffer gradient_;
+  std::optional<Shrinking> shrinking_;
   std::vector<Index> paid_;
   std::vector<Index> touched_;
 };

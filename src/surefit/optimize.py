@@ -32,6 +32,7 @@ from surefit.solvers.conditions.probe import Probe as Probe
 from surefit.solvers.conditions.probe import box_sampler as box_sampler
 from surefit.solvers.conditions.probe import segment_sampler as segment_sampler
 from surefit.solvers.conditions.problem import ConstrainedProblem as ConstrainedProblem
+from surefit.solvers.conditions.qualification import constraint_qualification as constraint_qualification
 from surefit.solvers.conditions.slater import slater_of_problem as slater_of_problem
 from surefit.solvers.conditions.slater import slater_of_program as slater_of_program
 from surefit.solvers.conditions.smoothness import probe_smoothness as probe_smoothness

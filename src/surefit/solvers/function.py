@@ -103,7 +103,10 @@ class FunctionObjective(Objective):
         self._first = self._checked_start()
 
     def _feasible(self, start: ArrayLike) -> Array:
-        x = np.atleast_1d(np.array(start, dtype=np.float64))
+        try:
+            x = np.atleast_1d(np.array(start, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise DataError(f"x0 is {start!r}: give one finite number for each variable.") from None
         if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
             raise DataError("x0 must be a vector of finite numbers: give one number for each variable.")
         return x if self.penalty.feasible(x) else np.asarray(self.penalty.prox(x, 1.0), dtype=np.float64)

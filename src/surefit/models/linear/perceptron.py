@@ -24,6 +24,8 @@ from surefit.stats.margins import Margins
 
 Floats = NDArray[np.float64]
 
+PATIENCE = 20  # how much longer to wait where an epoch is but one step
+
 
 class Perceptron(StochasticClassifier):
     r"""Add :math:`\eta_0 y_i x_i` to w for each row on the wrong side, :math:`y_i (w'x_i + b) \le 0`.
@@ -34,8 +36,8 @@ class Perceptron(StochasticClassifier):
     its parts have R, gamma and that bound for the plane that was found, and the steps that it took.
 
     Parameters, steps and the rule that ends them are scikit-learn's, as in :class:`~surefit.SGDClassifier`.
-    batch: whether all rows on the wrong side are added at once, in one step an epoch; then the order of the
-    rows does not matter, and a weight of 2 is the row twice.
+    batch: whether all rows on the wrong side are added at once, in one step an epoch, and the plane with the
+    fewest of them is kept; then the order of the rows does not matter, and a weight of 2 is the row twice.
 
     >>> from surefit import Perceptron
     >>> X, y = [[2.0, 1.0], [1.0, 3.0], [-1.0, -1.0], [-2.0, 1.0]], [1, 1, 0, 0]
@@ -97,15 +99,21 @@ class Perceptron(StochasticClassifier):
             return super()._learn(source, engine, trace)
         self._check_settings(updating=False)
         problems = self._problems(source, engine, begun=False)
+        points = [problem.packed(0) for problem in problems]
         for _ in trace.iterations(self.max_iter):
-            values = [_batch_step(problem, float(self.eta0)) for problem in problems]
-            for problem, value in zip(problems, values, strict=True):
-                judge_value(problem, value, self.tol, self.n_iter_no_change)
-            trace.record(objective=float(np.mean(values)), step=float(self.eta0))
+            for k, problem in enumerate(problems):
+                if problem.done:
+                    continue
+                wrong, best = _wrong_share(problem), problem.best
+                points[k] = problem.packed(0) if wrong < best else points[k]
+                judge_value(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
+                problem.done = problem.done or wrong == 0
+                _batch_step(problem, float(self.eta0))
+            share = float(np.mean([problem.best for problem in problems]))
+            trace.record(objective=share, step=float(self.eta0))
             if all(problem.done for problem in problems):
                 break
         self._schema = source.schema
-        points = [problem.packed(0) for problem in problems]
         spread = problems[0].objective.spread
         evidence = {"column_moments": spread.moments, "rows": spread.rows}
         proof = self._proof(problems, points, trace)
@@ -139,14 +147,20 @@ class Perceptron(StochasticClassifier):
         return replace(found, tolerance=0.0) if found.value == 0 else found
 
 
-def _batch_step(problem: Problem, step: float) -> float:
-    """Add all rows on the wrong side, as shares of all rows, and return the objective before."""
+def _wrong_share(problem: Problem) -> float:
+    """Return the share of rows on the wrong side."""
+    coef, intercept = problem.objective.split(problem.packed(0))
+    b = 0.0 if intercept is None else float(intercept)
+    found = problem.objective.accumulate(partial(Margins.of, w=coef, intercept=b))
+    return float(found.wrong / found.weight)
+
+
+def _batch_step(problem: Problem, step: float) -> None:
+    """Add all rows on the wrong side, each with its share of all rows."""
     objective, state = problem.objective, problem.state
     point = problem.packed(0)
-    here = objective.at(point, 1)
-    moved = objective.prox(point - step * here.gradient, step)
+    moved = objective.prox(point - step * objective.at(point, 1).gradient, step)
     coef, intercept = objective.split(moved)
     state.w[:] = coef
     state.scalars[0] = 0.0 if intercept is None else float(intercept)
     problem.epochs += 1
-    return here.value + objective.penalised(point)
