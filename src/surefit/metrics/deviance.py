@@ -32,7 +32,10 @@ def unit_deviance(y: Any, mean: Any, power: float) -> Any:
     if power in (1, 2):
         away = (y - mean) / mean
         with np.errstate(divide="ignore", invalid="ignore"):
-            logarithm = np.log1p(away)
+            logarithm = np.log(y / mean)
+            near = np.abs(away) < 0.1  # where the logarithm of the ratio has lost digits
+            if np.any(near):
+                logarithm = np.where(near, np.log1p(np.where(near, away, 0.0)), logarithm)
         if power == 1:
             return 2 * (np.where(y > 0, y * np.where(y > 0, logarithm, 0.0), 0.0) - (y - mean))
         return 2 * (away - logarithm)

@@ -60,9 +60,7 @@ class ScoreTable(Statistic):
     @classmethod
     def grouped(cls, labels: Labels, groups: ScoreGroups, limit: int | None) -> ScoreTable:
         """Make it of groups whose positive rows have the last label."""
-        sums = [groups.negative, groups.positive][2 - len(labels) :]
-        weight = np.stack(sums) if sums else np.zeros((0, len(groups.score)))
-        return _cut(labels, groups.score, weight, limit, 0)
+        return _cut(labels, groups.score, groups.weight[2 - len(labels) :], limit, 0)
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
         labels, mine, others = unite(self.labels, other.labels)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
 from surefit.metrics.cases import Case
-from surefit.metrics.centred import Centred, Vector, blocks, columns, sum_of_squares
+from surefit.metrics.centred import Centred, Vector, columns, in_blocks, sum_of_squares
 from surefit.metrics.sums import ManyOutputMetric, OutputWeights
 from surefit.stats.base import Statistic
 
@@ -30,13 +30,15 @@ class SquaredErrors(Statistic):
     ) -> SquaredErrors:
         """Compute it over targets and what was predicted for them, both transformed if asked for."""
         truth, guess = columns(batch.y), columns(prediction)
-        errors = np.zeros(len(truth))
-        for rows in blocks(len(batch)):
+        weights = batch.weight
+
+        def of_block(rows: slice) -> Any:
             pair = truth[:, rows], guess[:, rows]
             residual = np.subtract(*(pair if transform is None else map(transform, pair)))
-            errors += sum_of_squares(residual, None if batch.weight is None else batch.weight[rows])
-        weight = len(batch) if batch.weight is None else batch.weight.sum()
-        return cls(len(batch), float(weight), errors)
+            return sum_of_squares(residual, None if weights is None else weights[rows])
+
+        errors = sum(in_blocks(len(batch), of_block), start=np.zeros(len(truth)))
+        return cls(len(batch), float(len(batch) if weights is None else weights.sum()), errors)
 
     def __add__(self, other: SquaredErrors) -> SquaredErrors:
         return SquaredErrors(self.rows + other.rows, self.weight + other.weight, self.errors + other.errors)

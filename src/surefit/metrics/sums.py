@@ -14,7 +14,7 @@ from surefit.core.parameters import Has
 from surefit.data.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
-from surefit.metrics.centred import Vector, blocks, columns
+from surefit.metrics.centred import Vector, columns, in_blocks
 from surefit.stats.base import Statistic
 
 OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]
@@ -34,12 +34,14 @@ class Sums(Statistic):
     def of(cls, batch: Batch, *, prediction: Any = None, value: Any = None, **context: Any) -> Sums:
         """Add up ``value(truth, prediction)``, which takes and returns an output a row."""
         truth, guess = columns(batch.y), columns(prediction)
-        sums = np.zeros(len(truth))
-        for rows in blocks(len(batch)):
+        weights = batch.weight
+
+        def of_block(rows: slice) -> Any:
             found = value(truth[:, rows], guess[:, rows])
-            sums += found.sum(axis=1) if batch.weight is None else found @ batch.weight[rows]
-        weight = len(batch) if batch.weight is None else batch.weight.sum()
-        return cls(len(batch), float(weight), sums)
+            return found.sum(axis=1) if weights is None else np.vecdot(found, weights[rows])
+
+        sums = sum(in_blocks(len(batch), of_block), start=np.zeros(len(truth)))
+        return cls(len(batch), float(len(batch) if weights is None else weights.sum()), sums)
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.rows + other.rows, self.weight + other.weight, self.sums + other.sums)

@@ -14,11 +14,20 @@ Vector = NDArray[np.float64]
 
 
 class ScoreGroups(NamedTuple):
-    """The distinct scores in increasing order, and the weight of the positive and negative rows of each."""
+    """The distinct scores in increasing order, and the weight of the negative and positive rows of each."""
 
     score: NDArray[Any]
-    positive: Vector
-    negative: Vector
+    weight: Vector  # (2, m)
+
+    @property
+    def negative(self) -> Vector:
+        """The weight of the negative rows."""
+        return np.asarray(self.weight[0])
+
+    @property
+    def positive(self) -> Vector:
+        """The weight of the positive rows."""
+        return np.asarray(self.weight[1])
 
 
 class Areas(NamedTuple):
@@ -34,27 +43,29 @@ def score_groups(
     """Group finite scores by value; weights are positive.
 
     >>> score_groups(np.array([2.0, 1.0, 2.0]), np.array([True, True, False]), None)
-    ScoreGroups(score=array([1., 2.]), positive=array([1., 1.]), negative=array([0., 1.]))
+    ScoreGroups(score=array([1., 2.]), weight=array([[0., 1.],
+           [1., 1.]]))
     """
     native = compiled()
     if native is None:
         return score_groups_twin(score, positive, weight)
     rows = len(score)
-    found = ScoreGroups(np.empty(rows, dtype=score.dtype), np.empty(rows), np.empty(rows))
+    found = ScoreGroups(np.empty(rows, dtype=score.dtype), np.empty((2, rows)))
     given = [np.ascontiguousarray(score), np.ascontiguousarray(positive).view(np.uint8)]
     weight = None if weight is None else np.ascontiguousarray(weight)
-    count = native.score_groups(*given, weight, *found, threads() if _threads is None else _threads)
+    room = found.score, found.positive, found.negative
+    count = native.score_groups(*given, weight, *room, threads() if _threads is None else _threads)
     if count == rows:
         return found
-    return ScoreGroups(*(column[:count].copy() for column in found))  # the rest of the room is given back
+    return ScoreGroups(found.score[:count].copy(), found.weight[:, :count].copy())  # gives back the rest
 
 
 def score_groups_twin(score: NDArray[Any], positive: NDArray[np.bool_], weight: Vector | None) -> ScoreGroups:
     """Do the same with a sort of all scores."""
     distinct, place = np.unique(score + score.dtype.type(0), return_inverse=True)
     amount = np.ones(len(score)) if weight is None else weight
-    sums = [np.bincount(place, amount * chosen, len(distinct)) for chosen in (positive, ~positive)]
-    return ScoreGroups(distinct, *(column.astype(np.float64, copy=False) for column in sums))
+    sums = [np.bincount(place, amount * chosen, len(distinct)) for chosen in (~positive, positive)]
+    return ScoreGroups(distinct, np.array(sums, dtype=np.float64).reshape(2, len(distinct)))
 
 
 def score_areas(positive: Vector, negative: Vector, *, _threads: int | None = None) -> Areas:
