@@ -13,5 +13,9 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
   ridge; ``null_space``: directions in which the columns cancel; ``correlation`` of the columns;
 - ``leverage`` of the rows;
 - ``separation``: the mean loss of a classifier at the end, and that of a constant;
+- ``separating``: how a linear programme found two classes to be told apart, the columns, and rows on the
+  border; ``class_rows``: labels, the rows of each class, and how many columns there are;
+- ``pearson``: Pearson's sum of a family with a known variance, its degrees of freedom, and the family;
+  ``cooks_distance`` of the rows; ``link_test``: the score test of the squared score, and the link;
 - ``trace`` and ``certificate`` of the fit.
 """

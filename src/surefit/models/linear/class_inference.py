@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +102,7 @@ class OrderedInference(ClassInference):
 
     def _likelihood(self, source: Source) -> Likelihood:
         labels = [str(label) for label in self.classes_]
-        between = tuple(f"{low}|{high}" for low, high in zip(labels, labels[1:], strict=False))
+        between = tuple(f"{low}|{high}" for low, high in pairwise(labels))
         theta = np.concatenate([self.coef_, self.thresholds_])
         pieces = CumulativeLink(self.link).pieces
         return OneScore(source, self._column_names(), False, theta, between, pieces, thresholds=True)

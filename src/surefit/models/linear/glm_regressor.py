@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from surefit.core.errors import RefusalError
 from surefit.core.parameters import Count, Fraction, Positive, Strength, Tolerance
 from surefit.core.trace import Trace
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.families import FAMILIES, Family, NegativeBinomial, Tweedie
@@ -22,12 +22,16 @@ from surefit.losses.links import Link, link_named
 from surefit.losses.tweedie import Power
 from surefit.models.base import Learned
 from surefit.models.linear.glm import GlmModel, GlmParameters
+from surefit.models.linear.glm_influence import influence_evidence
 from surefit.penalties.base import Penalty
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.joint import JointObjective
 from surefit.solvers.methods.newton import DampedNewton
 from surefit.solvers.objective import Objective
+from surefit.stats.deviance import Deviance
+
+LOOKED_AT = 2_000_000  # cells in memory, up to which each row is looked at
 
 FamilyName = Literal[
     "gaussian", "binomial", "poisson", "gamma", "inverse_gaussian", "tweedie", "negative_binomial"
@@ -167,7 +171,24 @@ class GeneralizedLinearRegressor(GlmModel):
             rows=found.rows,
             weight=found.weight,
         )
-        return replace(learned, parameters=finished)
+        evidence = {**learned.evidence, **self._fit_evidence(source, engine, found, finished)}
+        return replace(learned, parameters=finished, evidence=evidence)
+
+    def _fit_evidence(
+        self, source: Source, engine: Engine, found: Deviance, parameters: GeneralParameters
+    ) -> dict[str, Any]:
+        """Return what the rules on dispersion, influence and link look at."""
+        family = self._fitted_family()
+        freedom = found.weight - len(self._packed())
+        seen: dict[str, Any] = {}
+        if not family.scaled and family.name != "binomial":
+            seen["pearson"] = (found.pearson, freedom, family.name.replace("_", " "))
+        rows = in_memory(self._taken_out().source(source))
+        if rows is None or self.alpha > 0 or freedom <= 0 or rows.X.shape[0] * rows.X.shape[1] > LOOKED_AT:
+            return seen
+        return seen | influence_evidence(
+            rows, family, self._link(), self._packed(), self.fit_intercept, freedom
+        )
 
     def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> GeneralParameters:
         plain: GlmParameters = super()._parameters(objective, solution, solver)
@@ -215,7 +236,8 @@ class GeneralizedLinearRegressor(GlmModel):
         if self.warm_start and "certificate_" in self.__dict__ and self.theta_ is not None:
             packed = self._packed_jointly()
             start = objective.inner(packed) if packed.shape == objective.shape else None
-        solver = DampedNewton(tolerance=self.tol, max_iter=self.max_iter)
+        # What is left to gain is the square of the distance: a step more costs little.
+        solver = DampedNewton(tolerance=1e-2 * self.tol, max_iter=self.max_iter)
         solution = solver.solve(objective, start, trace)
         self._schema = source.schema
         packed = objective.outer(solution.x)

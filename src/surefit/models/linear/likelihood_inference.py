@@ -103,8 +103,14 @@ def constrained(likelihood: Likelihood, fixed: Any, start: Vector, values: Any =
     basis = linalg.null_space(rows)
     at = start + np.linalg.pinv(rows) @ (np.broadcast_to(values, len(rows)) - rows @ start)
 
+    seen: dict[bytes, tuple[float, Vector, Matrix]] = {}
+
     def whole(free: Vector) -> tuple[float, Vector, Matrix]:
-        return likelihood.at(at + basis @ free)
+        key = free.tobytes()
+        if key not in seen:
+            seen.clear()  # value, gradient and information of a point are asked for one after the other
+            seen[key] = likelihood.at(at + basis @ free)
+        return seen[key]
 
     if not basis.shape[1]:
         return likelihood.at(at)[0], at

@@ -89,7 +89,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         order: list[Any] | None = None,
         alpha: Strength = 0.0,
         max_iter: Count = 100,
-        tol: Tolerance = 1e-8,
+        tol: Tolerance = 1e-12,
         warm_start: bool = False,
     ) -> None:
         self.link = link
@@ -122,7 +122,9 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         ranks = np.array([int(np.flatnonzero(labels == label)[0]) for label in found], dtype=np.int64)
         return Ranked(ranks).source(source)
 
-    def _objective(self, source: Source, engine: Engine) -> tuple[JointObjective, NDArray[Any]]:
+    def _objective(
+        self, source: Source, engine: Engine
+    ) -> tuple[JointObjective, NDArray[Any], NDArray[np.float64]]:
         found = source.schema.classes
         assert found is not None
         if len(found) < 2:
@@ -143,10 +145,10 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
             shifted="thresholds",
             alpha=self.alpha,
         )
-        return objective, labels
+        return objective, labels, weights
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        objective, labels = self._objective(source, engine)
+        objective, labels, weights = self._objective(source, engine)
         start = None
         if self.warm_start and "certificate_" in self.__dict__:
             packed = self._packed()
@@ -161,6 +163,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         evidence = {
             "column_moments": spread.moments,
             "rows": spread.rows,
+            "class_rows": (labels, weights, p),
             "separation": (solution.value - objective.penalised(solution.x), objective.scale),
         }
         return Learned(parameters, solution.certificate, evidence)
@@ -169,7 +172,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         return np.concatenate([self.coef_, self.thresholds_])
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        objective, _ = self._objective(source, engine)
+        objective, _, _ = self._objective(source, engine)
         return objective.certificate(objective.inner(self._packed()), self.certificate_.tolerance)
 
     def _linear(self, X: Any) -> Any:

@@ -1,0 +1,42 @@
+"""Columns that tell two classes apart, all rows or all but those on the border."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
+
+
+class SeparatingColumns(Rule):
+    """A linear programme found a direction along which no row is on the wrong side."""
+
+    name = "separating-columns"
+    needs = ("separating",)
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Name the columns of that direction."""
+        kind, columns, border = evidence["separating"]
+        if kind == "none":
+            return
+        names = named(evidence.get("column_names"), columns)
+        some = "all rows" if kind == "complete" else f"all rows but {border} on the border"
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"Separation is {kind}: {listed(names)} put {some} on the right side, so that the best "
+            "coefficients are infinite and their errors mean nothing.",
+            remedy="Use Firth's correction, LogisticRegression(correction='firth'), or a penalty; or leave "
+            "out the column that gives the class away.",
+            columns=names,
+            evidence={"border": float(border)},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """One column, two rows on the border."""
+        return {"separating": ("quasi-complete", (1,), 2), "column_names": ("age", "dose")}
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """No direction was found."""
+        return {"separating": ("none", (), 0)}
