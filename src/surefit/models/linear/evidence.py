@@ -128,7 +128,8 @@ def climb(
         if tried is not None:
             jump = at(*tried)
             # The evidence itself is rounded; what counts close to the answer is whether it stands still.
-            if change(jump) <= change(after) and jump.score >= after.score - 1e-9 * (1 + abs(after.score)):
+            gain, rounding = jump.score - after.score, 1e-9 * (1 + abs(after.score))
+            if gain > rounding or (gain >= -rounding and change(jump) <= change(after)):
                 after = jump
         moved, size = np.abs(after.coef - state.coef).sum(), np.abs(after.coef).sum()
         close = close or bool(moved <= max(tol, 1e-3) * size)
@@ -141,13 +142,14 @@ def climb(
 
 
 def newton_step(gradient: Vector, hessian: Matrix) -> Vector | None:
-    """The step to where a concave model is greatest; None where the model is not concave."""
-    try:
-        factor = np.linalg.cholesky(-hessian)
-    except np.linalg.LinAlgError:
+    """The step to the top of a quadratic model; where that bends up, as far as if it bent down as much."""
+    values, vectors = np.linalg.eigh(hessian)
+    bend = np.maximum(np.abs(values), 1e-10 * np.abs(values).max(initial=0.0))
+    if not bend.all():
         return None
-    step = np.linalg.solve(factor.T, np.linalg.solve(factor, gradient))
-    return step if np.abs(step).max() <= 2.0 else None  # e^2 either way: further off, the model means little
+    step = vectors @ ((vectors.T @ gradient) / bend)
+    longest = np.abs(step).max()
+    return step * min(1.0, 2.0 / longest) if longest > 0 else None  # e^2 either way: the model is local
 
 
 def stationarity(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -61,7 +61,7 @@ class FormulaPreparer(Transformer):
            [3., 0., 0.]])
     """
 
-    accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
+    accepts = Accepts(sparse=False, tables=True, cells=True)
     learns = FormulaPreparerParameters
     shaping = ("formula",)
 
@@ -73,6 +73,9 @@ class FormulaPreparer(Transformer):
 
     def __init__(self, formula: str = ".") -> None:
         self.formula = formula
+
+    def _accepted(self) -> Accepts:
+        return replace(self.accepts, missing=True)  # columns that the formula does not name may have gaps
 
     def _asked(self, schema: Schema) -> tuple[Formula, list[str], list[str]]:
         """The formula, the columns of the table, and those that are categories."""
