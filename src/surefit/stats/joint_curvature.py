@@ -76,11 +76,11 @@ class JointCurvature(Statistic):
         """Evaluate at w, ``intercept`` (None for none) and v."""
         if likelihood is None or w is None or v is None:
             raise ValueError("a JointCurvature needs likelihood=, w= and v=.")
+        batch = _counted(batch)
         X: Any = batch.X
         s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
         at = likelihood.pieces(batch.y, scores_of(batch, w, intercept), v)
-        counted = s > 0
-        value = float(s[counted] @ at.value[counted])
+        value = float(s @ at.value)
         if order == 0 or not np.isfinite(value):
             size = len(w) + (intercept is not None) + len(v)
             return cls(float(s.sum()), value, np.zeros(size), np.zeros((size, size)))
@@ -121,6 +121,16 @@ class JointCurvature(Statistic):
         """A squared residual with a scale, with and without intercept."""
         at = {"likelihood": _Scaled(), "w": np.ones(4) / 9, "v": np.array([0.3])}
         return (Trial("numbers", {**at, "intercept": 0.2}), Trial("sparse", at))
+
+
+def _counted(batch: Batch) -> Batch:
+    """Leave out the rows of weight 0, which may lie anywhere."""
+    if batch.weight is None or (batch.weight > 0).all():
+        return batch
+    kept, X = batch.weight > 0, batch.X
+    offset = None if batch.offset is None else batch.offset[kept]
+    y = None if batch.y is None else batch.y[kept]
+    return Batch(X[kept], y, batch.weight[kept], offset=offset)  # type: ignore[index]
 
 
 class _Scaled:
