@@ -2,6 +2,7 @@
 
 Order is ascending, then None, then NaN, as scikit-learn has it. Whole numbers of a small range are looked up
 in a table, long columns of floats and strings are hashed, objects go through a dictionary, others are sorted.
+Readers of files make one object a level, so cells that are the very same object are looked up once.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ def places(values: NDArray[Any], levels: NDArray[Any]) -> Codes:
     [1, 0, -1]
     """
     if values.dtype.kind in "iu" and levels.dtype.kind in "iu" and len(levels):
+        values = np.ascontiguousarray(values)  # it is read several times
         low, span = int(levels.min()), int(levels.max()) - int(levels.min())
         if span <= 16 * len(levels) + 1024 or span <= len(values):
             return _looked_up(values, levels, low, span)
     if values.dtype.kind in "biuf" and levels.dtype.kind in "biuf":
         return _searched(values, levels)
     known = {_key(level): code for code, level in enumerate(levels.tolist())}
-    if values.dtype.kind == "O" and _NAN not in known:
+    if values.dtype.kind == "O" and _NAN not in known and not _share_objects(values):
         try:  # one pass where all is known
             return np.fromiter(map(known.__getitem__, values.tolist()), np.int32, len(values))
         except (KeyError, TypeError):
@@ -66,6 +68,8 @@ def counted(values: NDArray[Any], weight: NDArray[np.float64] | None) -> tuple[N
     >>> levels.tolist(), counts.tolist()
     ([1, 3], [1.0, 2.0])
     """
+    if values.dtype.kind in "iu":
+        values = np.ascontiguousarray(values)  # it is read several times
     if values.dtype.kind in "iu" and _is_narrow(values):
         sums = np.bincount(_steps(values), weight).astype(np.float64)
         return _shifted(np.flatnonzero(sums), values), sums[sums > 0]
@@ -129,7 +133,10 @@ def _objects(cells: Any) -> NDArray[Any]:
 
 
 def _one_by_one(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    cells = values.tolist()
+    if _share_objects(values):
+        cells, which = _same_objects(values)
+    else:
+        cells, which = values.tolist(), None
     try:
         met = list(set(cells))
     except TypeError:
@@ -137,7 +144,35 @@ def _one_by_one(values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     place: dict[Any, int] = {}
     index = {cell: place.setdefault(_key(cell), len(place)) for cell in met}
     codes = np.fromiter(map(index.__getitem__, cells), np.int32, len(cells))
-    return _objects([np.nan if value is _NAN else value for value in place]), codes
+    levels = _objects([np.nan if value is _NAN else value for value in place])
+    return levels, codes if which is None else codes[which]
+
+
+class _Addresses:
+    """Where the objects of an array lie, as an array of whole numbers without a copy."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values = values
+        whole = np.dtype(np.intp)
+        self.__array_interface__ = {**values.__array_interface__, "typestr": whole.str, "descr": whole.descr}
+
+
+def _share_objects(values: NDArray[Any]) -> bool:
+    """Whether a sample shows that most cells are the same object as another."""
+    if values.dtype.kind != "O" or len(values) < _LONG:
+        return False
+    return len(np.unique(np.asarray(_Addresses(values[:_LONG])))) <= _LONG // 2
+
+
+def _same_objects(values: NDArray[Any]) -> tuple[list[Any], Codes]:
+    """The different objects, of which some may be equal, and which of them each cell is."""
+    import pyarrow as pa
+
+    coded = pa.array(np.ascontiguousarray(np.asarray(_Addresses(values)))).dictionary_encode()
+    codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    first = np.empty(len(coded.dictionary), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return values[first].tolist(), codes
 
 
 class _Nan:
