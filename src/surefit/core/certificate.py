@@ -49,7 +49,7 @@ class Certificate:
     tolerance: float
     parts: Mapping[str, float] = field(default_factory=dict)  # the numbers that the value was made of
     witness: Mapping[str, Any] = field(
-        default_factory=dict, repr=False
+        default_factory=dict, repr=False, compare=False
     )  # arrays needed to recompute it, such as a dual point
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,19 @@ from numpy.typing import NDArray
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver, Stop
-from surefit.solvers.kinked_face import corner, exact_face, solved_face
+from surefit.solvers.kinked_face import exact_face, solved_face, without_tie
 from surefit.solvers.kinked_interior import Interior
 from surefit.solvers.kinked_lumps import Lumped
 from surefit.solvers.kinked_rows import KinkedRows
+from surefit.solvers.kinked_units import Units
 from surefit.solvers.objective import Objective
-from surefit.solvers.offset import SecondDerivatives
 
 Array = NDArray[np.float64]
 
 MOST_COLUMNS = 3000  # their square is kept, and solved with
 ROUGH = 1e-3  # the gap to which a sample is solved: it is not the answer
 NEAR = 1e-3  # the gap from which on a face is looked for
-BEYOND = 1e-3  # of the tolerance: so close, and no face found, the point itself is the answer
+LEAST = 1e-14  # of the first gap: so close, and no face found, the point itself is the answer
 MANY = 4000  # rows from which lumping pays
 ROUNDS = 8
 
@@ -83,10 +83,13 @@ class FrischNewton(Solver):
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
+        packed = objective.null if start is None else start
+        if objective.value(packed) <= objective.targets.floor / objective.targets.weight:
+            return self._finish(objective, np.array(packed), trace, "certificate")  # nothing can be better
         units = Units.of(objective)
         tolerance = self.tolerance * objective.scale / units.value
-        first = units.inner(objective.null if start is None else start)
-        search = _searched(units.rows, first, start is not None, tolerance)
+        first = units.inner(packed)
+        search = _searched(units, first, start is not None, tolerance)
         point = Point(first, np.zeros(0), np.inf, np.inf)
         best: tuple[Array, Array, Certificate] | None = None
         stopped: Stop = "limit"
@@ -116,8 +119,16 @@ class FrischNewton(Solver):
         return self._finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
 
 
-def _searched(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
     """Yield points that get closer; those that are ready may be the answer."""
+    rows = units.rows
+    if not (rows.l2 > 0).any():
+        yield from _through(replace(rows, tie=units.tie), start, warm, tolerance)
+        warm = False  # the ties were too strong for this problem
+    yield from _through(rows, start, warm, tolerance)
+
+
+def _through(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
     if rows.rows >= max(MANY, 20 * len(start)) and not warm:
         yield from _with_lumps(rows, start, tolerance)
     else:
@@ -128,16 +139,16 @@ def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iter
     inside = Interior(rows, start)
     if warm:
         yield from _same_face(inside)
-    flat = not (rows.l2 > 0).any()
     size = max(inside.slack, 1e-300)
     gap = size
-    while gap > BEYOND * tolerance and inside.step():
+    while gap > LEAST * size and inside.step():
         gap = inside.slack
         face = exact_face(inside, gap <= tolerance) if gap <= max(NEAR * size, tolerance) else None
+        if face is not None and rows.tie.any():
+            face = without_tie(rows, face)
         if face is None:
-            yield Point(inside.w, inside.u, inside.value, gap, gap <= BEYOND * tolerance, inside.share)
+            yield Point(inside.w, inside.u, inside.value, gap, False, inside.share)
             continue
-        face = corner(rows, face) if flat else face
         yield Point(face.w, face.u, inside.value, gap, True, inside.share)
     yield Point(inside.w, inside.u, inside.value, gap, True, inside.share)
 
@@ -185,80 +196,3 @@ def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Po
         else:
             break
     yield from _alone(rows, w, False, tolerance)
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """The rows that count, in units of their own, and the way there and back.
-
-    Columns and targets far from zero are moved there, as the intercept allows. value: what an objective of
-    ``rows`` is in units of the objective.
-    """
-
-    rows: KinkedRows
-    value: float
-    size: float
-    shift: float
-    seconds: SecondDerivatives
-    kept: Any
-    weight: Array
-    ends: tuple[Array, Array]
-    total: int
-
-    @classmethod
-    def of(cls, objective: Objective) -> Units:
-        """Take the rows of positive weight."""
-        batch = objective.need_rows("the frisch_newton solver")
-        X: Any = batch.X
-        s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
-        y, offset = np.asarray(batch.y), getattr(batch, "offset", None)
-        kept: Any = slice(None)
-        if not s.all():
-            kept = s > 0
-            X, y, s = X[kept], y[kept], s[kept]
-        seconds = SecondDerivatives(objective)
-        if seconds.by.any():
-            X = np.asarray(X, dtype=np.float64) - seconds.by
-        loss: Any = objective.loss
-        kinks = loss.kinks(y)
-        at = np.array([kink.at for kink in kinks])
-        if offset is not None:
-            at = at - offset[kept]
-        shift = float(np.mean(at @ s)) / float(s.sum()) if objective.fit_intercept else 0.0
-        at = at - shift
-        size = float(np.mean(np.abs(at))) or 1.0
-        low, high = np.array([kink.low for kink in kinks]), np.array([kink.high for kink in kinks])
-        table, n = objective.penalty.table(objective.columns), len(s)
-        weight = s * (n / s.sum())
-        last = [0.0] if objective.fit_intercept else []
-        rows = KinkedRows(
-            X,
-            objective.fit_intercept,
-            at / size,
-            low * weight,
-            high * weight,
-            np.concatenate([table.l1 * n, last]),
-            np.concatenate([table.l2 * (n * size), last]),
-        )
-        ends = low.sum(axis=0), high.sum(axis=0)
-        return cls(rows, size / n, size, shift, seconds, kept, weight, ends, len(batch))
-
-    def inner(self, w: Array) -> Array:
-        """Return a packed point in these units."""
-        found = np.array(self.seconds.inner(w), dtype=np.float64)
-        if self.rows.fit_intercept:
-            found[-1] -= self.shift
-        return np.asarray(found / self.size)
-
-    def outer(self, w: Array) -> Array:
-        """Return a packed point in units of the objective."""
-        found = w * self.size
-        if self.rows.fit_intercept:
-            found[-1] += self.shift
-        return self.seconds.outer(found)
-
-    def slopes(self, u: Array) -> Array:
-        """Return one slope a row of the objective, within the ends of its loss."""
-        found = np.zeros(self.total)
-        found[self.kept] = np.clip(self.rows.folded(u)[0] / self.weight, *self.ends)
-        return found

@@ -1,14 +1,12 @@
 """From a point near the answer to the answer itself: the kinks that it sits on are solved for exactly.
 
 Near the optimum every kink has made up its mind: either the residual is zero and the slope is between its
-ends, or the slope is at an end. Taking that as given leaves linear equations. Where they leave the
-coefficients some freedom, as with a median of an even number of rows, all of it is as good; ``corner`` goes
-on to where as many kinks are met as there are coefficients.
+ends, or the slope is at an end. Taking that as given leaves linear equations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,17 +58,19 @@ def solved_face(rows: KinkedRows, w: Array, u: Array, r: Array, met: NDArray[np.
     units[units == 0] = 1.0
     room = np.sqrt(np.minimum(high[met] - u[met], u[met] - low[met]))
     of_rows, of_coefficients = rows.folded(slopes)
-    pull = rows.pulled(of_rows) + of_coefficients + rows.l2 * w
+    pull = rows.pulled(of_rows) + of_coefficients + rows.squares * w
     # The least change of slopes lies in the span of the rows: A' room Q = R' where room A = Q R.
     A, small = A / units, min(len(met), size)
     Q, R = linalg.qr(A * room[:, None], mode="economic", check_finite=False)
     K = np.zeros((len(met) + size, size + small))
     K[: len(met), :size] = A
-    K[len(met) :, :size] = np.diag(rows.l2 / units**2)
+    K[len(met) :, :size] = np.diag(rows.squares / units**2)
     K[len(met) :, size:] = R.T
     right = np.concatenate([at[met] - A @ (units * w), -pull / units])
     moved = linalg.lstsq(K, right, cond=CUT, check_finite=False)[0]
     w = w + moved[:size] / units
+    of_rows_alone = rows.at.size
+    w[rows.kinked[met[met >= of_rows_alone] - of_rows_alone]] = 0.0
     slopes[met] += room * (Q @ moved[size:])
     scale = np.abs(A) @ np.abs(units * w) + np.abs(at[met])
     if (np.abs(A @ (units * w) - at[met]) > SAME * scale).any():
@@ -86,68 +86,8 @@ def solved_face(rows: KinkedRows, w: Array, u: Array, r: Array, met: NDArray[np.
     return None if crossed.any() else Face(w, slopes, met)
 
 
-def corner(rows: KinkedRows, face: Face) -> Face:
-    """Go along the best coefficients to where no direction is free any more; each move meets one kink more.
-
-    Downwards for the intercept, so that the answer does not depend on where the search ended.
-    """
-    at = rows.flat_kinks()[0]
-    w, met = face.w, face.met
-    for _ in range(len(w)):
-        direction, change = _free_direction(rows, met)
-        if direction is None:
-            break
-        r = rows.flat(rows.scores(w), w) - at
-        if direction[-1] > 0:
-            direction, change = -direction, -change
-        step, hit = _first_kink(r, change)
-        if hit is None:
-            direction, change = -direction, -change
-            step, hit = _first_kink(r, change)
-        if hit is None:
-            break
-        w, met = w + step * direction, np.append(met, hit)
-    if len(met) == len(face.met):
-        return face
-    again = solved_face(rows, w, face.u, rows.flat(rows.scores(w), w) - at, met)
-    return face if again is None else again
-
-
-def _free_direction(rows: KinkedRows, met: NDArray[np.intp]) -> tuple[Array | None, Array]:
-    """Return the direction along which rows change most while those that are met do not, and the change."""
-    A = rows.flat_rows(met)
-    units = np.linalg.norm(A, axis=0)
-    units[units == 0] = 1.0
-    if len(met):
-        _, lengths, axes = np.linalg.svd(A / units, full_matrices=True)
-        free = axes[int(np.count_nonzero(lengths > CUT * lengths.max(initial=0.0))) :].T / units[:, None]
-    else:
-        free = np.eye(len(units))
-    if not free.shape[1]:
-        return None, np.zeros(0)
-    changes = np.column_stack([rows.flat(rows.scores(v), v) for v in free.T])
-    _, lengths, axes = np.linalg.svd(changes.T @ changes)
-    if not lengths[0] > 0:
-        return None, np.zeros(0)
-    change = changes @ axes[0]
-    change[np.abs(change) <= 1e-10 * np.abs(change).max(initial=0.0)] = 0.0
-    change[met] = 0.0
-    # What no row but the met ones sees is rounding, and no direction.
-    seen = np.abs(change).max(initial=0.0) > 1e-10 * np.abs(free).sum(axis=1) @ _sizes(rows)
-    return (free @ axes[0], change) if seen else (None, change)
-
-
-def _sizes(rows: KinkedRows) -> Array:
-    """Return the greatest entry of each column."""
-    X = rows.X
-    largest = (
-        np.asarray(abs(X).max(axis=0).toarray()).ravel() if hasattr(X, "tocsr") else np.abs(X).max(axis=0)
-    )
-    return np.append(largest, 1.0) if rows.fit_intercept else largest
-
-
-def _first_kink(r: Array, change: Array) -> tuple[float, int | None]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(r * change < 0, -r / change, np.inf)
-    hit = int(np.argmin(step))
-    return (float(step[hit]), hit) if np.isfinite(step[hit]) else (0.0, None)
+def without_tie(rows: KinkedRows, face: Face) -> Face | None:
+    """Return the same face as one of the rows alone, without the squares that chose it among equals."""
+    plain = replace(rows, tie=np.zeros_like(rows.tie))
+    r = rows.flat(rows.scores(face.w), face.w) - rows.flat_kinks()[0]
+    return solved_face(plain, face.w, face.u, r, face.met)

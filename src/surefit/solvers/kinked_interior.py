@@ -59,7 +59,7 @@ class Interior:
 
     def _pull(self) -> Array:
         of_rows, of_coefficients = self.rows.folded(self.u)
-        return self.rows.pulled(of_rows) + of_coefficients + self.rows.l2 * self.w
+        return self.rows.pulled(of_rows) + of_coefficients + self.rows.squares * self.w
 
     def step(self) -> bool:
         """Take one iteration; False where rounding allows no step."""
@@ -74,7 +74,7 @@ class Interior:
         of_rows, of_coefficients = rows.folded(theta)
         first, second = rows.folded(theta * rho)
         square, cross = rows.gram(of_rows, first)
-        square.flat[:: len(square) + 1] += of_coefficients + rows.l2
+        square.flat[:: len(square) + 1] += of_coefficients + rows.squares
         factor = self._factor(square)
         if factor is None:
             return False

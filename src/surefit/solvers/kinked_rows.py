@@ -25,7 +25,8 @@ Array = NDArray[np.float64]
 class KinkedRows:
     """Rows X, a column of ones behind them if there is an intercept, and their kinks (k, n).
 
-    l1, l2: one number a coefficient, the intercept's last.
+    l1, l2: one number a coefficient, the intercept's last. tie: squares that are added to l2, too small to
+    matter but among coefficients that are equally good, of which they choose the shortest.
     """
 
     X: Any
@@ -35,6 +36,12 @@ class KinkedRows:
     high: Array
     l1: Array
     l2: Array
+    tie: Array
+
+    @property
+    def squares(self) -> Array:
+        """All squares."""
+        return np.asarray(self.l2 + self.tie)
 
     @property
     def rows(self) -> int:
