@@ -270,7 +270,7 @@ class AveragePrecision(_Area):
         if not table.dropped:
             area = float(score_areas(hits, alarms).precision / weight)
             return area, area
-        return _worst(hits, alarms) / weight, _best(hits, alarms) / weight
+        return float(_worst(hits, alarms) / weight), float(_best(hits, alarms) / weight)
 
     @classmethod
     def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
@@ -288,8 +288,8 @@ def _worst(hits: Vector, alarms: Vector) -> float:
     hits, alarms = hits[::-1], alarms[::-1]
     above = np.cumsum(hits) - hits
     some = hits > 0
-    with np.errstate(invalid="ignore"):
-        precision = above / (above + np.cumsum(alarms))
+    taken = above + np.cumsum(alarms)  # nothing taken so far: the first to be taken is positive
+    precision = np.divide(above, taken, out=np.ones(len(hits)), where=taken > 0)
     return float(hits[some] @ precision[some])
 
 
