@@ -21,7 +21,7 @@ struct Which {
 namespace columns_detail {
 
 inline constexpr Index chunk_work = Index{1} << 17;  // entries of a chunk: a fraction of a millisecond
-inline constexpr Index small_work = Index{1} << 16;  // done before another thread wakes up
+inline constexpr Index small_work = Index{1} << 18;  // done before another thread wakes up
 
 inline Run for_work(const Run& run, Index work) {
   Run quick = run;

@@ -57,6 +57,23 @@ def test_never_above_scikit_learn_and_the_same_answer(kind, shape, share):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", [np.asfortranarray, sparse.csc_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("share", [0.3, 0.03])
+def test_celer_never_finds_less(kind, form, share):
+    import celer
+
+    X, y = planted(60, 150, seed=31)
+    X[np.abs(X) < 0.5] = 0.0
+    largest = np.abs((X - X.mean(axis=0)).T @ (y - y.mean())).max() / len(X)
+    ratio = {} if kind == "Lasso" else {"l1_ratio": 0.7}
+    alpha = share * largest / ratio.get("l1_ratio", 1.0)
+    ours = getattr(surefit, kind)(alpha=alpha, tol=1e-6, **ratio).fit(form(X), y)
+    theirs = getattr(celer, kind)(alpha=alpha, tol=1e-8, **ratio).fit(form(X), y)
+    # Ours may be above the least by its own gap, which is a share of the loss of the best constant.
+    assert objective(ours, X, y) <= objective(theirs, X, y) + 1e-6 * 0.5 * np.var(y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "options",
     [{"positive": True}, {"fit_intercept": False}, {"positive": True, "fit_intercept": False}],

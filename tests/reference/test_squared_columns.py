@@ -230,6 +230,38 @@ def test_sums_of_parts_are_solved_like_the_rows():
             assert abs(sums.primal - rows.primal) <= 3e-11
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tall_columns_are_solved_like_their_sums_whatever_the_tolerance(kind, dtype):
+    X, y, rng = data(10_000, 100, 9)
+    X[:, 50], X[:, 51] = X[:, 0], 4.0
+    X = np.asfortranarray(X + 1e3, dtype=dtype)
+    for s in (None, rng.integers(0, 3, size=len(y)) * 1.0):
+        sums = SquaredSums.of(Moments.of(Batch(X, y, s)))
+        table = table_of(kind, 100, 0.1 * np.abs(sums.cross).max())
+        columns = SquaredColumns(X, y, s)
+        loose, tight = columns.solve(table, tolerance=1e-4 * sums.energy), 1e-8 * sums.energy
+        right = sums.solve(table, tolerance=tight)
+        assert loose.gap <= 1e-4 * sums.energy
+        if kind == "free columns":  # of the two that are equal, either may stand for both
+            assert abs(loose.primal - right.primal) <= 1e-8 * sums.energy
+        else:
+            np.testing.assert_allclose(loose.coef, right.coef, atol=1e-7)
+        assert columns.solve(table, loose.coef, tolerance=1e-4 * sums.energy).epochs == 0
+
+
+def test_tall_columns_take_the_whole_gram_matrix_only_where_many_are_needed():
+    X, y, rng = data(10_000, 100, 11)
+    y = X @ rng.normal(size=100) + y
+    for level, whole in ((0.9, False), (1e-3, True)):
+        columns = SquaredColumns(np.asfortranarray(X), y)
+        trace = Trace()
+        found = columns.solve(table_of("lasso", 100, level), tolerance=1e-6, trace=trace)
+        assert found.converged
+        assert ("_sums" in columns.__dict__) is whole
+        assert trace.last.gap == found.gap
+
+
 def test_the_gap_bounds_the_distance_from_any_start():
     X, y, rng = data(40, 100, 7)
     for kind in KINDS:

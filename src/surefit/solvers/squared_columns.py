@@ -42,6 +42,7 @@ _LOOSE = 0.03  # share of the gap to which the columns let in are solved for
 _BENT = 0.01  # share of a column's mean square from which the curvature of its penalty counts
 _STALLED = 5  # rounds without progress after which rounding rules
 _EXACT = 1e-4  # share of the gap that leaves the rest to rounding
+_QUICK = 1e7  # multiplications of a Gram matrix that take no longer than a round
 _NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
 
 
@@ -237,8 +238,9 @@ class SquaredColumns:
             entering = np.flatnonzero((excess >= 0) & alive & ~inside)
             entering = entering[np.argsort(-excess[entering], kind="stable")]
         else:
-            fewest = self.columns // 4 if self._narrow else FEWEST  # a look at tall columns costs more
-            entering = next_columns(table, point.slopes, self._rms, alive & ~inside, len(support), fewest)
+            entering = next_columns(
+                table, point.slopes, self._rms, alive & ~inside, len(support), self._fewest
+            )
         left = self._cache.room - np.count_nonzero(inside)
         by_gram = self._cache.room <= _WORTH * self._stored and not self._bends(table)
         if by_gram and left > len(support) // 8:
@@ -337,6 +339,13 @@ class SquaredColumns:
     def _stored(self) -> float:
         """Entries of a column, on average."""
         return len(self.target) if isinstance(self.X, np.ndarray) else self.X.nnz / max(1, self.X.shape[1])
+
+    @cached_property
+    def _fewest(self) -> int:
+        """Columns to let in at first: a look at tall columns, or a round for few rows, costs more."""
+        if not isinstance(self.X, np.ndarray):
+            return FEWEST
+        return self.columns // 4 if self._narrow else max(FEWEST, int(np.sqrt(_QUICK / len(self.target))))
 
     @property
     def _can_choose(self) -> bool:
