@@ -5,10 +5,12 @@ A metric is a statistic of (truth, prediction, weight) and a way to finish it::
     rows --Metric.of--> statistic --(+)--> statistic --finish--> score
 
 so a score over a table larger than memory is the score of its batches' sum, not a mean of scores.
-``metric(y_true, y_pred)`` goes the same way in one go. Over a source, the truth is in the batch::
+``metric(y_true, y_pred)`` goes the same way in one go, and with ``by=`` once for each group of rows. Over a
+source, ``surefit.assess`` predicts each batch as it passes and adds up the statistics of all metrics.
 
-    of = lambda batch: metric.statistic.of(batch, prediction=model.predict(batch.X), classes=schema.classes)
-    score = metric.finish(engine.accumulate(of, source))
+Few statistics serve many metrics: ``sums.py`` (means over rows), ``centred.py`` (variances), ``confusion.py``
+(pairs of labels: all rates and agreements), ``score_table.py`` (scores by value: all curves and areas),
+``partitions.py`` (parts of two partitions), ``quantiles.py`` (values kept as they are).
 
 Every metric is here under its registered name, ready to be called, and has scikit-learn's name, options and
 value where scikit-learn has it::
