@@ -119,6 +119,18 @@ class Coefficients {
       for (Index k = 0; k < x.size(); ++k) pay(x.column(k), now);
   }
 
+  // A step along one row, in one trip through its columns; ``renewed`` is what the mean gradient takes over.
+  void step_along(const Samples& x, double change, double renewed, Index now) {
+    const double step = draws_.steps[now];
+    for (Index k = 0; k < x.size(); ++k) {
+      const Index j = x.column(k);
+      const double mean = state_.mean == nullptr ? 0.0 : state_.mean[j];
+      state_.w[j] = prox(table_, j, state_.w[j] - step * (change * x.value(k) + mean), step);
+      if (renewed != 0) state_.mean[j] = mean + renewed * x.value(k);
+      if constexpr (Samples::sparse) paid_[static_cast<std::size_t>(j)] = now + 1;
+    }
+  }
+
   void gather(const Samples& x, double slope) {
     if constexpr (Samples::sparse)
       for (Index k = 0; k < x.size(); ++k)
@@ -200,17 +212,17 @@ void go(const Run& run, Samples& x, const double* y, const double* share, const 
       const double slope = share[i] * loss.slope(y[i], z);
       const double change =
           (state.memory == nullptr ? slope : slope - state.memory[i]) / static_cast<double>(size);
-      w.gather(x, change);
       pull += change;
       if (state.renew) state.memory[i] = slope;
+      if (draws.batch > 1) w.gather(x, change);
     }
-    w.step(now);
+    if (draws.batch > 1)
+      w.step(now);
+    else
+      w.step_along(x, pull, state.renew ? pull / n : 0.0, now);
     if (intercept != nullptr)
       *intercept -= draws.steps[now] * (pull + (state.mean == nullptr ? 0.0 : state.mean[p]));
-    if (state.renew) {
-      x.add(pull / n, state.mean);
-      if (intercept != nullptr) state.mean[p] += pull / n;
-    }
+    if (state.renew && intercept != nullptr) state.mean[p] += pull / n;
     if (state.total != nullptr)
       for (Index j = 0; j < p + (intercept != nullptr); ++j) state.total[j] += state.w[j];
   }

@@ -105,7 +105,7 @@ def test_a_bad_shape_is_refused(form):
 
 def test_steps_that_are_too_long_are_told():
     X, y, _ = rows("squared", "dense")
-    state, order = SgdState.start(COLUMNS, 50.0), np.arange(ROWS)
-    plan = SgdPlan("squared", eta0=50.0)
-    found = [sgd_epoch(X, y, None, order, plan, state).objective for _ in range(40)]
+    state, order = SgdState.start(COLUMNS, 1e300), np.arange(ROWS)
+    plan = SgdPlan("squared", eta0=1e300)
+    found = [sgd_epoch(X, y, None, order, plan, state).objective for _ in range(3)]
     assert np.isinf(found[-1]) or np.isnan(found[-1])

@@ -215,7 +215,13 @@ class StochasticLinear(Estimator, abstract=True):
         for problem, point in zip(problems, points, strict=True):
             solver = choose(problem.objective, tolerance=self.tol or 0.0, max_iter=self.max_iter)
             solved.append(solver.solve(problem.objective, point, Trace()))
-        return [found.x for found in solved], worst([found.certificate for found in solved])
+        proofs = [found.certificate for found in solved]
+        kept = {
+            f"slopes{k}": proof.witness["slopes"]
+            for k, proof in enumerate(proofs)
+            if "slopes" in proof.witness
+        }
+        return [found.x for found in solved], replace(worst(proofs), witness=kept)
 
     def _proof(self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace) -> Certificate:
         """State the gap that the epochs left; where their own rule did not end them, hold it to ``tol``."""
@@ -228,10 +234,12 @@ class StochasticLinear(Estimator, abstract=True):
         self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure how far the points can be from the best; the worst of the problems counts."""
+        # Problems are there while a fit runs; afterwards its witnesses are.
+        witness = {} if problems else self.certificate_.witness
         return worst(
             [
-                objective.certificate(point, float(self.tol or 0.0))
-                for objective, point in zip(objectives, points, strict=True)
+                objective.certificate(point, float(self.tol or 0.0), witness.get(f"slopes{k}"))
+                for k, (objective, point) in enumerate(zip(objectives, points, strict=True))
             ]
         )
 
