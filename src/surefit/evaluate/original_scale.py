@@ -256,7 +256,9 @@ _STEPS: Mapping[str, Callable[[Any, list[Sum]], list[Sum]]] = {
     "PolynomialFeatures": _products,
     "RobustScaler": lambda step, columns: _shifted(columns, step.center_, step.scale_),
     "SimpleImputer": _filled,
-    "StandardScaler": lambda step, columns: _shifted(columns, step.mean_, step.scale_),
+    "StandardScaler": lambda step, columns: _shifted(
+        columns, step.mean_ if step.with_mean else None, step.scale_
+    ),
     "TablePreparer": _prepared,
     "TargetEncoder": _atoms,
 }

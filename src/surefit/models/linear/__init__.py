@@ -7,7 +7,9 @@ passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py``
 predict rows without themselves, and ``ridge_scores.py`` compares penalties by that; ``content_folds.py`` does
 it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
 ``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
-``leverage.py`` looks for rows and columns that deserve a second look.
+``leverage.py`` looks for rows and columns that deserve a second look. With a prior: ``gaussian_posterior.py``
+solves for the posterior, ``evidence.py`` climbs to the likeliest precisions, ``bayesian_prediction.py`` says
+how sure a prediction is.
 ``mean_loss.py`` fits whatever minimises mean loss plus penalty: a model says which loss, penalty and solver.
 ``linear_model.py`` leaves the choice to the user; ``own_pieces.py`` makes
 losses and penalties of a user's own objects.

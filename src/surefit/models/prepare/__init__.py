@@ -1,4 +1,4 @@
-"""Preparing tables: scalers, encoders, imputers, polynomials, and the preparer that puts them together.
+"""Preparing tables: scalers, encoders, imputers, expansions, formulas, and a preparer that joins them.
 
 Each is a transformer whose fit is one mergeable statistic, so it streams over sources in one pass, takes more
 rows by ``partial_fit`` and joins with another by ``merge``. Names, parameters, attributes and results are
