@@ -13,4 +13,7 @@ how sure a prediction is.
 ``mean_loss.py`` fits whatever minimises mean loss plus penalty: a model says which loss, penalty and solver.
 ``linear_model.py`` leaves the choice to the user; ``own_pieces.py`` makes
 losses and penalties of a user's own objects.
+``glm.py`` is what generalised linear models share: ``glm_offset.py`` moves columns into the scores,
+``glm_start.py`` finds scores that a link takes, ``glm_inference.py`` and ``class_inference.py`` say what
+their likelihoods are, and ``likelihood*.py`` and ``marginal_effects.py`` infer from any of them.
 """
