@@ -65,8 +65,9 @@ def read(
     """Make a source of a table: files, a frame, an array, an iterator of batches, a query, ...
 
     target, weight: names of columns, which leave X; values, one a row, for what lies in memory or on a
-    cluster. columns: which ones X keeps; all others by default. header: whether the first row of CSV files
-    holds names; without, they are column_0, column_1, ...; by default it does, and numbers are refused.
+    cluster. A list of names is several targets, for models that take them. columns: which ones X keeps; all
+    others by default. header: whether the first row of CSV files holds names; without, they are column_0,
+    column_1, ...; by default it does, and numbers are refused.
 
     >>> import pyarrow as pa
     >>> source = read(pa.table({"size": [1.0, 2.0], "price": [10.0, 20.0]}), target="price")
@@ -78,23 +79,37 @@ def read(
     stream = open_stream(what)
     if header is not None:
         stream = _headed(stream, header)
-    names: dict[Role, str | None] = {}
+    names: dict[Role, Any] = {}
     given: tuple[tuple[Role, Any], ...] = (("target", target), ("weight", weight))
     for role, values in given:
-        if values is None or isinstance(values, str):
+        if values is None or isinstance(values, str) or (role == "target" and _are_names(values, stream)):
             names[role] = values
         else:
             stream, names[role] = _join(stream, role, values), JOINED[role]
     if isinstance(stream, MatrixStream):
-        named = next(
-            (n for n in (*names.values(), *(columns or ())) if n not in (None, *JOINED.values())), None
-        )
+        asked = (*_listed(names["target"]), names["weight"], *(columns or ()))
+        named = next((n for n in asked if n not in (None, *JOINED.values())), None)
         if named is not None:
             raise DataError(
                 f"there is no column {named!r}, for an array has no names: pass values, or a frame."
             )
         return MatrixSource.of(stream)
     return table_source(stream, names["target"], names["weight"], columns)
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+
+
+def _are_names(values: Any, stream: Any) -> bool:
+    """Whether a list is one of names: its entries are text, and columns, or no row could have them."""
+    if not isinstance(values, list | tuple) or not values or not all(isinstance(v, str) for v in values):
+        return False
+    return not hasattr(stream, "beside") or set(values) <= set(_names(stream))
+
+
+def _names(stream: Any) -> Sequence[str]:
+    return () if isinstance(stream, MatrixStream) else stream.arrow_schema.names
 
 
 def _headed(stream: Any, header: bool) -> Any:
@@ -116,19 +131,22 @@ def _again(source: Source, target: Any, weight: Any, columns: Sequence[str] | No
     """A source, with other columns for target, weights or X if any are named."""
     if target is None and weight is None and columns is None:
         return source
-    if not isinstance(source, TableSource) or not all(isinstance(n, str | None) for n in (target, weight)):
+    named = isinstance(weight, str | None) and all(isinstance(name, str) for name in _listed(target))
+    if not isinstance(source, TableSource) or not named:
         raise DataError(
             "this source cannot take another target, weight or choice of columns: give them to surefit.read."
         )
-    kept = None if source.target is None else source.target.name
+    kept: Any = [column.name for column in source.targets]
+    if source.schema.target_is_flat:
+        kept = kept[0] if kept else None
     target, weight = target or kept, weight or source.weight
-    names = [name for name in source.schema.names or () if name not in (target, weight)]
+    names = [name for name in source.schema.names or () if name not in (*_listed(target), weight)]
     return table_source(source.stream, target, weight, columns or names)
 
 
 def table_source(
     stream: ArrowStream,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     weight: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> TableSource:
@@ -139,13 +157,16 @@ def table_source(
     twice = name_given_twice(stream.arrow_schema.names)
     if twice is not None:
         raise DataError(f"the table has two columns named {twice!r}: rename one of them.")
-    twice = name_given_twice(columns or ())
-    if twice is not None:
-        raise DataError(f"columns names {twice!r} twice: leave one out.")
+    for what, given in (("columns", columns or ()), ("target", _listed(target))):
+        twice = name_given_twice(given)
+        if twice is not None:
+            raise DataError(f"{what} names {twice!r} twice: leave one out.")
     target = target or next((name for name in fields if name == JOINED["target"]), None)
     weight = weight or next((name for name in fields if name == JOINED["weight"]), None)
-    for role, name in (("target", target), ("weight", weight), *(("column", name) for name in columns or ())):
-        if name is not None and name not in fields:
+    targets = _listed(target)
+    wants = [("target", targets), ("weight", _listed(weight)), ("column", columns or ())]
+    for role, name in ((role, name) for role, names in wants for name in names):
+        if name not in fields:
             near = get_close_matches(name, fields, n=1)
             hint = (
                 f"did you mean {near[0]!r}?" if near else f"its columns are {', '.join(list(fields)[:20])}."
@@ -154,20 +175,25 @@ def table_source(
     if weight is not None and kind_of(fields[weight]) not in ("number", "boolean"):
         raise DataError(f"the weight {weight!r} holds {fields[weight].type}: weights must be numbers.")
     chosen = (
-        list(columns) if columns is not None else [name for name in fields if name not in (target, weight)]
+        list(columns) if columns is not None else [name for name in fields if name not in (*targets, weight)]
     )
     if not chosen:
         raise DataError("the table has no column left for X beside target and weight.")
-    wanted = [*chosen, *([target] if target is not None else [])]
+    wanted = [*chosen, *targets]
     stream = _select(stream, [*wanted, *([weight] if weight is not None else [])])
     kinds = {name: kind_of(fields[name]) for name in wanted}
     categories = [name for name, kind in kinds.items() if kind == "category"]
     levels = levels_of(stream, categories) if categories else {}
-    found = {name: _column(name, kind, levels.get(name), name == target) for name, kind in kinds.items()}
+    found = {name: _column(name, kind, levels.get(name), name in targets) for name, kind in kinds.items()}
     schema = Schema(
-        len(chosen), tuple(found[name] for name in chosen), stream.rows, targets=0 if target is None else 1
+        len(chosen),
+        tuple(found[name] for name in chosen),
+        stream.rows,
+        targets=len(targets),
+        target_is_flat=target is None or isinstance(target, str),
     )
-    return TableSource(stream, schema, None if target is None else found[target], weight)
+    first = found[targets[0]] if targets else None
+    return TableSource(stream, schema, first, weight, others=tuple(found[name] for name in targets[1:]))
 
 
 def _column(name: str, kind: Kind, levels: Levels | None, is_target: bool) -> Column:
@@ -217,10 +243,7 @@ def with_columns(source: TableSource, columns: tuple[Column, ...]) -> TableSourc
                 f"column {column.name!r} was a {column.kind} when the model was fitted, but is a {kind} "
                 "here: give it the same type as then."
             )
-    kept = [
-        *([] if source.target is None else [source.target.name]),
-        *([source.weight] if source.weight else []),
-    ]
+    kept = [*(column.name for column in source.targets), *([source.weight] if source.weight else [])]
     stream = _select(stream, [*(column.name for column in columns), *kept])
     schema = replace(source.schema, width=len(columns), columns=columns, rows=stream.rows)
     return replace(source, stream=stream, schema=schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
@@ -66,7 +66,7 @@ class TableSource:
     """A typed table behind an Arrow stream: files, frames, or whatever a reader opened.
 
     The target stays as it is in the table until a model says whether it wants numbers or classes: see
-    ``with_target``.
+    ``with_target``. others: the targets after the first, where several were named.
     """
 
     stream: ArrowStream
@@ -74,6 +74,12 @@ class TableSource:
     target: Column | None = None
     weight: str | None = None
     start: int = 0
+    others: tuple[Column, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Column, ...]:
+        """All columns that are targets."""
+        return () if self.target is None else (self.target, *self.others)
 
     def __iter__(self) -> Iterator[Batch]:
         return (make() for make in self.deferred())
@@ -82,11 +88,7 @@ class TableSource:
         """Read record batches, and leave it to the caller when each becomes a batch."""
         assert self.schema.columns is not None
         names = [column.name for column in self.schema.columns]
-        extra = [
-            name
-            for name in (None if self.target is None else self.target.name, self.weight)
-            if name is not None
-        ]
+        extra = [*(column.name for column in self.targets), *([] if self.weight is None else [self.weight])]
         start = self.start
         for batch in self.stream.batches(list(dict.fromkeys([*names, *extra]))):
             if batch.num_rows == 0:
@@ -106,6 +108,8 @@ class TableSource:
 
         if self.target is None:
             return None
+        if not self.schema.target_is_flat:
+            return np.column_stack([to_numpy(batch.column(one.name), one) for one in self.targets])
         values = to_numpy(batch.column(self.target.name), self.target)
         classes = self.schema.classes
         if classes is None or self.target.kind == "category":
@@ -122,7 +126,7 @@ class TableSource:
         if any(part.rows is None for part in parts[:-1]):
             return (self,)  # a later part would not know the number of its first row
         for part in parts:
-            pieces.append(TableSource(part, self.schema, self.target, self.weight, start))
+            pieces.append(replace(self, stream=part, start=start))
             start += part.rows or 0
         return pieces
 

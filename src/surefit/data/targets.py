@@ -83,12 +83,18 @@ def with_target(
     if wanted == "any":
         wanted = "number" if target.kind == "number" else "class"
     if wanted == "number":
-        if target.kind not in ("number", "boolean"):
-            raise DataError(
-                f"{who} predicts numbers, but the target {target.name!r} is a {target.kind}: "
-                "use a classifier, or another column."
-            )
+        for target in source.targets:
+            if target.kind not in ("number", "boolean"):
+                raise DataError(
+                    f"{who} predicts numbers, but the target {target.name!r} is a {target.kind}: "
+                    "use a classifier, or another column."
+                )
         return source
+    if not source.schema.target_is_flat:
+        names = ", ".join(repr(column.name) for column in source.targets)
+        raise DataError(
+            f"{who} predicts the classes of one target, but a list is given: name one of {names}."
+        )
     if target.kind in ("text", "date"):
         raise DataError(
             f"{who} predicts classes, but the target {target.name!r} is a {target.kind}: use another column."
