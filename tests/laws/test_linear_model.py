@@ -137,7 +137,7 @@ class TestParameters:
             LinearModel(**options).fit(X, NUMBERS)
 
     def test_a_solver_refuses_with_those_that_would_do(self):
-        with pytest.raises(RefusalError, match=r"squares alone, and L1 has none: choose proximal_newton or"):
+        with pytest.raises(RefusalError, match=r"squares alone, and L1 has none: choose column_newton or proximal_newton or"):
             LinearModel("logistic", L1(0.1), solver="newton").fit(X, TWO)
 
     @pytest.mark.parametrize("name", members("solver"))

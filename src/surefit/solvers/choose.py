@@ -54,6 +54,7 @@ def _preferred(objective: Objective) -> Iterator[str]:
         yield "newton"
         yield "proximal_newton"
     yield "lbfgs"
+    yield "column_newton"
     yield "fista"
     yield "proximal_newton"  # where nothing cheaper streams
     yield "frisch_newton"  # losses of straight pieces

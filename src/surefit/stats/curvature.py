@@ -72,8 +72,14 @@ class Curvature(Statistic):
         if loss is None or w is None:
             raise ValueError("a Curvature needs loss= and w=.")
         X: Any = batch.X
-        z = scores_of(batch, w, intercept)
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
+        fused = getattr(loss, "over_rows", None) if order > 0 else None
+        sums = None if fused is None else fused(batch, w, intercept, order == 2)
+        if sums is not None:  # a kernel of its own
+            hessian = _block(X, sums.bend, None, intercept)[0] if order == 2 else np.zeros(0)
+            gradient = sums.gradient if intercept is not None else sums.gradient[:-1]
+            return cls(float(s.sum()), sums.value, gradient, hessian)
+        z = scores_of(batch, w, intercept)
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
         value = float((s * each).sum())
         gradient, hessian = np.zeros(0), np.zeros(0)

@@ -272,5 +272,6 @@ def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
 
 def _squares(X: Any, s: Array) -> Array:
     if hasattr(X, "tocsr"):
-        return np.asarray(X.multiply(X).T @ s, dtype=np.float64).ravel()
+        squared = X.copy() if X.nnz == 0 else X._with_data(np.square(X.data, dtype=np.float64), copy=False)
+        return np.asarray(squared.T @ s, dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)

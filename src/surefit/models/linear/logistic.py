@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Fraction, Interval, Positive, RandomState, Scale, Tolerance
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.logistic import Logistic
@@ -33,6 +33,7 @@ from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Solution, Solver
+from surefit.solvers.choose import SECOND_ORDER_LARGEST
 from surefit.solvers.firth import Firth
 from surefit.solvers.objective import Objective
 
@@ -61,7 +62,7 @@ class LogisticParameters:
 class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstract=True):
     """What all logistic regressions share: probabilities, shapes, and the objective for one C."""
 
-    accepts = Accepts(target="class")
+    accepts = Accepts(target="class", by_columns=True)
 
     n_iter_: NDArray[np.int32]
     solver_: str
@@ -95,6 +96,11 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
 
     def _rows_of(self, source: Source, engine: Engine) -> Source:
         source = with_class_weight(source, engine, self.class_weight)
+        by_rows = self._strength()[1] == 0 or source.schema.width <= SECOND_ORDER_LARGEST
+        if by_rows and isinstance(source, ArraySource):
+            X: Any = source.batch.X
+            if getattr(X, "format", "") == "csc":
+                source = replace(source, batch=replace(source.batch, X=X.tocsr()))
         return with_constant_column(source, self.intercept_scaling) if self._penalises_intercept() else source
 
     def _penalises_intercept(self) -> bool:
@@ -123,7 +129,7 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
         found = dict(super()._evidence(objective, solution))
         if not isinstance(objective.penalty, NoPenalty):  # there is a finite best answer then
-            del found["separation"]
+            found.pop("separation", None)
         return found
 
     def _shaped(

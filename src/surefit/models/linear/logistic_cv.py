@@ -149,6 +149,7 @@ class LogisticRegressionCV(LogisticBase):
                 "the minimum of nothing and cannot be proved: keep refit=True; coefs_paths_ has them all."
             )
         Cs, ratios = self._grid()
+        self.trial(float(Cs[0]), float(ratios.max()))
         try:
             found = [
                 path_of_fold(self, fold, Cs, ratios) for fold in folds_of(self, source, engine, self.folds)
