@@ -1,8 +1,8 @@
 """Means and centred second moments of a folder of Parquet files larger than a cache, read batch by batch.
 
 The floor is reading alone: what a fit adds to it is what counts. pyarrow reads by a dataset, by batches of a
-file or by row groups, each with all threads; the quickest of the three is the floor. polars computes means and variances only, a
-fiftieth of the second moments.
+file or by row groups, each with all threads; the quickest of the three is the floor. polars computes means
+and variances only, a fiftieth of the second moments.
 """
 # mypy: disable-error-code="import-not-found, import-untyped"
 
