@@ -31,8 +31,8 @@ def natural_splines(x: Vector, knots: Vector) -> Matrix:
     """Return the cubic splines that are 1 at one knot and 0 at the others, and straight outside.
 
     >>> natural_splines(np.array([0.0, 3.0]), np.array([0.0, 1.0, 2.0])).round(6)
-    array([[ 1. ,  0. ,  0. ],
-           [ 0.5, -2. ,  2.5]])
+    array([[ 1.  ,  0.  ,  0.  ],
+           [ 0.25, -1.5 ,  2.25]])
     """
     spline = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
     inside = np.clip(x, knots[0], knots[-1])
