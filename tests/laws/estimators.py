@@ -72,7 +72,7 @@ EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes 
 # Stochastic steps depend on the order of rows, so that these go on to the minimum, or step for all rows at once.
 EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12}
 EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1}
-EXACT["Perceptron"] = {"batch": True}
+EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # What makes folds the same for rows in any order, and for weights as for repetition.
 BY_CONTENT: dict[str, dict[str, Any]] = {

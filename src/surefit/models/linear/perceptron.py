@@ -48,6 +48,8 @@ class Perceptron(StochasticClassifier):
     True
     """
 
+    stated = ("objective", "margins")
+
     loss = "perceptron"
     learning_rate = "constant"
     epsilon = 0.0
@@ -123,7 +125,7 @@ class Perceptron(StochasticClassifier):
         self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
-        wrong, bound, objective, least, radius = 0.0, 0.0, 0.0, np.inf, 0.0
+        wrong, bound, objective, least, radius, margins = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
         for target, point in zip(objectives, points, strict=True):
             coef, intercept = target.split(point)
             b = 0.0 if intercept is None else float(intercept)
@@ -134,7 +136,8 @@ class Perceptron(StochasticClassifier):
             bound = max(bound, (found.radius / gap) ** 2 if gap > 0 else np.inf)
             least, radius = min(least, gap), max(radius, found.radius)
             objective += target.value(point)
-        parts = {"objective": objective, "radius": radius, "margin": least}
+            margins += gap
+        parts = {"objective": objective, "radius": radius, "margin": least, "margins": margins}
         if wrong == 0:
             parts["bound"] = bound
             if problems and not self.batch:

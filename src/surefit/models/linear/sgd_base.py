@@ -41,6 +41,7 @@ class StochasticLinear(Estimator, abstract=True):
     """Base: loss, penalty and rate by scikit-learn's names; a class below makes the ``_targets``."""
 
     regression: ClassVar[bool] = True
+    stated: ClassVar[tuple[str, ...]] = ("objective",)  # parts of the certificate that must come out again
 
     loss: str
     penalty: str | None
@@ -254,10 +255,10 @@ class StochasticLinear(Estimator, abstract=True):
         coef = np.atleast_2d(self.coef_)
         points = list(np.column_stack([coef, np.ravel(self.intercept_)]) if self.fit_intercept else coef)
         found = self._measured(objectives, points)
-        said, now = stated.parts["objective"], found.parts["objective"]
-        drift = abs(now - said) / max(abs(said), abs(now), np.finfo(float).tiny)
+        drift = max(_change(stated.parts[name], found.parts[name]) for name in self.stated)
         if not drift <= STATED:
-            return Certificate("measured", "relative change of the objective", drift, STATED, found.parts)
+            words = f"relative change of the {' or the '.join(self.stated)}"
+            return Certificate("measured", words, drift, STATED, found.parts)
         return replace(found, tolerance=stated.tolerance)
 
     def _learnt(self, points: Sequence[Floats], problems: Sequence[Problem], source: Source) -> Any:
@@ -347,3 +348,7 @@ class StochasticLinear(Estimator, abstract=True):
             self._adopt(Learned(self._learnt(points, problems, source), proof), schema)
 
         return self._atomically(step)
+
+
+def _change(before: float, now: float) -> float:
+    return abs(now - before) / max(abs(before), abs(now), float(np.finfo(float).tiny))
