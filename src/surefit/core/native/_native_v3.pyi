@@ -26,6 +26,34 @@ def stretch(X: F32, scale: F64, shift: F64, out: F32, threads: int) -> bool: ...
 @overload
 def stretch(X: F64, scale: F64, shift: F64, out: F64, threads: int) -> bool: ...
 @overload
+def class_loss(
+    X: F32,
+    coef: F64,
+    intercept: F64 | None,
+    share: F64 | None,
+    code: I64 | None,
+    weight: F64 | None,
+    offset: F64 | None,
+    gradient: F64,
+    slope: F64 | None,
+    bend: F64 | None,
+    threads: int,
+) -> float: ...
+@overload
+def class_loss(
+    X: F64,
+    coef: F64,
+    intercept: F64 | None,
+    share: F64 | None,
+    code: I64 | None,
+    weight: F64 | None,
+    offset: F64 | None,
+    gradient: F64,
+    slope: F64 | None,
+    bend: F64 | None,
+    threads: int,
+) -> float: ...
+@overload
 def column_cd(
     X: F32,
     which: I64 | None,
@@ -390,6 +418,78 @@ def columns_times_csc(
     threads: int,
 ) -> None: ...
 def distinct_items(items: U8, code: I32, threads: int) -> list[Any]: ...
+@overload
+def dual_cd(
+    X: F32, at: F64, low: F64, high: F64, weight: F64 | None, plan: F64, u: F64, w: F64, most: int, seed: int
+) -> tuple[Any, ...]: ...
+@overload
+def dual_cd(
+    X: F64, at: F64, low: F64, high: F64, weight: F64 | None, plan: F64, u: F64, w: F64, most: int, seed: int
+) -> tuple[Any, ...]: ...
+@overload
+def dual_cd_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    at: F64,
+    low: F64,
+    high: F64,
+    weight: F64 | None,
+    plan: F64,
+    u: F64,
+    w: F64,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def dual_cd_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    at: F64,
+    low: F64,
+    high: F64,
+    weight: F64 | None,
+    plan: F64,
+    u: F64,
+    w: F64,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def dual_cd_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    at: F64,
+    low: F64,
+    high: F64,
+    weight: F64 | None,
+    plan: F64,
+    u: F64,
+    w: F64,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def dual_cd_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    at: F64,
+    low: F64,
+    high: F64,
+    weight: F64 | None,
+    plan: F64,
+    u: F64,
+    w: F64,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
 @overload
 def all_finite(x: F32, threads: int) -> bool: ...
 @overload
