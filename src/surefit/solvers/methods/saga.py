@@ -50,7 +50,7 @@ class Saga(Method):
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows in memory (one output, no offset), or the terms of a function."
+        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         terms = terms_of(objective, self.name)

@@ -59,7 +59,7 @@ class StochasticGradient(Method):
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows in memory (one output, no offset), or the terms of a function."
+        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         draws = Draws(terms_of(objective, self.name), self.batch_size, self.random_state)
