@@ -56,7 +56,7 @@ class AffineScaler(ColumnwiseTransformer, abstract=True):
 class FiniteByMoments:
     """A fit that finds infinite cells in its moments, so that plain rows are not read beforehand."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
         fit = super()._fit  # type: ignore[misc]
         if sample_weight is not None or is_streamed(X, y):
             return fit(X, y, sample_weight)
