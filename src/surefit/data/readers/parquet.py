@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-AT_ONCE = 4  # batches decoded at once: fewer starts in the middle of a page, for a little memory
+AT_ONCE = 2  # batches decoded at once: fewer starts in the middle of a page, for a little memory
 BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
 
 
