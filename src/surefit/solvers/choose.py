@@ -50,7 +50,9 @@ def _preferred(objective: Objective) -> Iterator[str]:
     """Yield names, the cheapest first; those that refuse are passed over."""
     yield "closed_form"
     yield "coordinate_descent"  # least squares with a penalty of single coefficients
-    if objective.shape[0] * (objective.outputs or 1) <= SECOND_ORDER_LARGEST:
+    # Second derivatives of K coupled outputs cost K (K + 1) / 2 times those of one, first ones K times.
+    coupled = objective.loss.task == "multiclass"
+    if objective.shape[0] * ((objective.outputs or 1) + coupled) <= SECOND_ORDER_LARGEST:
         yield "newton"
         yield "proximal_newton"
     yield "lbfgs"

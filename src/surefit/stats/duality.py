@@ -10,8 +10,10 @@ curvatures, so that a slope near the end of its range hardly moves), :class:`Fen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -89,6 +91,9 @@ class Slopes(Statistic):
         """
         if loss is None or w is None or free is None:
             raise ValueError("Slopes need loss=, w= and free=.")
+        if _is_large(batch, w):
+            about = {"loss": loss, "w": w, "intercept": intercept, "free": free, "slopes": slopes}
+            return reduce(add, (cls.of(piece, **about, signs=signs) for piece in _pieces(batch, w)))
         rows = Rows.of(batch, w, intercept)
         s, X = rows.s, rows.X
         slope = rows.slopes(batch, loss, slopes, signs)
@@ -157,6 +162,9 @@ class FenchelExcess(Statistic):
         """Evaluate at w and ``intercept``."""
         if loss is None or w is None or step is None:
             raise ValueError("a FenchelExcess needs loss=, w= and step=.")
+        if _is_large(batch, w):
+            about = {"loss": loss, "w": w, "intercept": intercept, "step": step, "slopes": slopes}
+            return reduce(add, (cls.of(piece, **about) for piece in _pieces(batch, w)))
         rows = Rows.of(batch, w, intercept)
         u = rows.slopes(batch, loss, slopes, step.signs)
         if np.any(step.beta):
@@ -228,6 +236,26 @@ def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
     """Return the curvature, 0 where a kink makes it infinite."""
     bend = np.asarray(loss.curvature(y, z), dtype=np.float64)
     return np.where(np.isfinite(bend), bend, 0.0)
+
+
+CELLS = 1 << 18  # of the curvature of coupled outputs that are held at once
+
+
+def _is_large(batch: Batch, w: Array) -> bool:
+    return w.ndim == 2 and len(batch) > max(1, CELLS // w.shape[1] ** 2)
+
+
+def _pieces(batch: Batch, w: Array) -> Iterator[Batch]:
+    """Yield some rows at a time."""
+    X: Any = batch.X
+    step = max(1, CELLS // w.shape[1] ** 2)
+    for first in range(0, len(batch), step):
+        some = slice(first, first + step)
+        beside = {
+            name: None if (rows := getattr(batch, name)) is None else rows[some]
+            for name in ("y", "weight", "offset")
+        }
+        yield replace(batch, X=X[some], start=batch.start + first, **beside)
 
 
 _SLOPES = tuple(entry.name for entry in fields(Slopes))
