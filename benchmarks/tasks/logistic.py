@@ -1,7 +1,8 @@
 """Logistic and softmax regression, with squared and absolute penalties, to a millionth of the objective.
 
 The quality is the objective over the least that any contender reaches, less one; peers get the tolerance of
-their own at which they come that close. skglm compiles in its first call, which its cold time shows. celer's has no intercept, so it is left out.
+their own at which they come that close. skglm compiles in its first call, which its cold time shows.
+celer's has no intercept, so it is left out.
 """
 # mypy: disable-error-code="import-not-found, import-untyped"
 
