@@ -196,7 +196,7 @@ void by_rows(const Run& run, const Slivers<Columns>& slivers, Index rows, Index 
 // Many columns: some strips of rows are packed, then the squares in parallel.
 template <class Columns>
 void by_squares(const Run& run, const Slivers<Columns>& slivers, Index rows) {
-  constexpr Index group = 4;  // strips
+  constexpr Index group = 2;  // strips
   const auto corners = slivers.squares();
   const Index step = slivers.count() * sliver_step;
   Buffer panel(std::min(group, (rows + strip_rows - 1) / strip_rows) * step);

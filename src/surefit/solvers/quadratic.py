@@ -76,14 +76,26 @@ def minimise_quadratic(
         best, least = min(best, done.gap), min(least, objective)
         w = _newton(G, c, table, w, gradient, rms)
     if polish and w.any():
-        there = _newton(G, c, table, w, gradient, rms)
+        there = _newton(G, c, table, w, gradient, rms, slack=8 * np.finfo(float).eps * energy)
         if ((there != 0) == (w != 0)).all():
             w, gradient = there, G[: len(c), : len(c)] @ there - c
     return QuadraticSolution(w, gradient, done.gap, epochs)
 
 
-def _newton(G: Matrix, c: Vector, table: CoordinateTable, w: Vector, gradient: Vector, rms: Vector) -> Vector:
-    """Return w after one exact step over the coefficients that are free to move, never to a worse place."""
+def _newton(
+    G: Matrix,
+    c: Vector,
+    table: CoordinateTable,
+    w: Vector,
+    gradient: Vector,
+    rms: Vector,
+    *,
+    slack: float = 0.0,
+) -> Vector:
+    """Return w after one exact step over the coefficients that are free to move, never to a worse place.
+
+    slack: how much worse rounding may make a place look.
+    """
     m = len(c)
     l1 = table.l1
     inside = (w > table.lower) & (w < table.upper)
@@ -94,7 +106,7 @@ def _newton(G: Matrix, c: Vector, table: CoordinateTable, w: Vector, gradient: V
     lower = np.where((here > 0) & held, np.maximum(table.lower[free], 0.0), table.lower[free])
     upper = np.where((here < 0) & held, np.minimum(table.upper[free], 0.0), table.upper[free])
     slope = gradient[free] + table.l2[free] * here + l1[free] * np.sign(here)
-    least = _value(G, c, table, w, rms)
+    least = _value(G, c, table, w, rms) + slack
     for direction, end in _directions(G[np.ix_(free, free)], table.l2[free], slope):
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(direction > 0, (upper - here) / direction, (lower - here) / direction)
