@@ -64,6 +64,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.lasso import Lasso as Lasso
     from surefit.models.linear.linear_model import LinearModel as LinearModel
     from surefit.models.linear.linear_regression import LinearRegression as LinearRegression
+    from surefit.models.linear.linear_svc import LinearSVC as LinearSVC
+    from surefit.models.linear.linear_svr import LinearSVR as LinearSVR
     from surefit.models.linear.logistic import LogisticRegression as LogisticRegression
     from surefit.models.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
     from surefit.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
@@ -132,6 +134,8 @@ _EXPORTS = {
     "LassoLarsIC": "models.linear.lars_ic",
     "LinearModel": "models.linear.linear_model",
     "LinearRegression": "models.linear.linear_regression",
+    "LinearSVC": "models.linear.linear_svc",
+    "LinearSVR": "models.linear.linear_svr",
     "Logger": "core.callbacks",
     "LogisticRegression": "models.linear.logistic",
     "LogisticRegressionCV": "models.linear.logistic_cv",

@@ -63,6 +63,8 @@ EXACT |= {
     for name in (
         "GammaRegressor",
         "GeneralizedLinearRegressor",
+        "LinearSVC",
+        "LinearSVR",
         "OrdinalClassifier",
         "PoissonRegressor",
         "TweedieRegressor",

@@ -10,6 +10,7 @@ import numpy as np
 from surefit.core.parameters import NonNegative
 from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
+from surefit.losses.dual_plan import RowConjugates
 from surefit.losses.kinks import Kink
 from surefit.losses.order import weighted_quantile
 
@@ -76,6 +77,11 @@ class EpsilonInsensitive(Loss):
         below, above = self._tube(reals(y))
         one, none = np.ones(below.shape), np.zeros(below.shape)
         return (Kink(above, none, one), Kink(below, -one, none))
+
+    def dual_plan(self, y: Any) -> RowConjugates:
+        """Return slopes between minus one and one, with a tube."""
+        y = reals(y)
+        return RowConjugates(y, np.full(y.shape, -1.0), np.ones(y.shape), self.epsilon, 0.0)
 
     def _best_constant(self, y: Array, s: Array) -> float:
         # f is the mean of the absolute distances to both edges of the tube, less epsilon.

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefit.losses.arrays import Array, inside, reals
 from surefit.losses.binary import Margin, sign
+from surefit.losses.dual_plan import RowConjugates
 from surefit.losses.kinks import Kink
 
 
@@ -47,6 +48,11 @@ class Hinge(Margin):
         """Return the kink at a margin of one."""
         side = sign(reals(y))
         return (Kink(side, np.minimum(-side, 0.0), np.maximum(-side, 0.0)),)
+
+    def dual_plan(self, y: Any) -> RowConjugates:
+        """Return slopes between 0 and one on the side of the class."""
+        side = sign(reals(y))
+        return RowConjugates(side, np.minimum(-side, 0.0), np.maximum(-side, 0.0), 0.0, 0.0)
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return float(np.sign(positive - negative))  # a tie: the middle of [-1, 1], all of which is best

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import NonNegative
-from surefit.losses.arrays import Array, aligned, by_row
+from surefit.losses.arrays import Array, aligned, by_row, reals
 from surefit.losses.base import Loss
+from surefit.losses.dual_plan import RowConjugates
 
 
 class SquaredEpsilonInsensitive(Loss):
@@ -52,6 +53,11 @@ class SquaredEpsilonInsensitive(Loss):
         """Shrink what v leaves beyond the tube by 1 / (1 + 2 step)."""
         y, v = aligned(y, v)
         return v - self._beyond(y, v) * (2.0 * step / (1.0 + 2.0 * step))
+
+    def dual_plan(self, y: Any) -> RowConjugates:
+        """Return slopes without ends, with a tube."""
+        y = reals(y)
+        return RowConjugates(y, np.full(y.shape, -np.inf), np.full(y.shape, np.inf), self.epsilon, 0.5)
 
     @classmethod
     def variants(cls) -> Iterator[Self]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from surefit.losses.arrays import Array, inside
-from surefit.losses.binary import Margin
+from surefit.losses.arrays import Array, inside, reals
+from surefit.losses.binary import Margin, sign
+from surefit.losses.dual_plan import RowConjugates
 
 
 class SquaredHinge(Margin):
@@ -32,6 +35,12 @@ class SquaredHinge(Margin):
 
     def _prox(self, m: Array, step: float) -> Array:
         return m + np.maximum(1.0 - m, 0.0) * (2.0 * step / (1.0 + 2.0 * step))
+
+    def dual_plan(self, y: Any) -> RowConjugates:
+        """Return slopes without an end on the side of the class."""
+        side = sign(reals(y))
+        low, high = np.where(side > 0, -np.inf, 0.0), np.where(side > 0, 0.0, np.inf)
+        return RowConjugates(side, low, high, 0.0, 0.5)
 
     def _best_of_two(self, positive: float, negative: float) -> float:
         return (positive - negative) / (positive + negative)

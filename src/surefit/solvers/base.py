@@ -159,6 +159,7 @@ _WORDS = {
     "quadratic": "squares alone",
     "separable": "a sum over single coefficients",
     "kinks": "straight pieces",
+    "dual_plan": "a hinge or a tube",
 }
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.by_output import solve_by_output
 from surefit.solvers.kinked_face import exact_face, solved_face, without_tie
 from surefit.solvers.kinked_interior import Interior
 from surefit.solvers.kinked_lumps import Lumped
@@ -67,8 +68,6 @@ class FrischNewton(Solver):
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     def _refusal(self, objective: Objective) -> str | None:
-        if objective.outputs is not None:
-            return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
         if objective.columns > MOST_COLUMNS:
             return (
                 f"the {self.name} solver keeps the square of the number of columns, "
@@ -83,6 +82,8 @@ class FrischNewton(Solver):
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
+        if objective.outputs is not None:
+            return solve_by_output(self, objective, start, trace)
         packed = objective.null if start is None else start
         if objective.value(packed) <= objective.targets.floor / objective.targets.weight:
             return self._finish(objective, np.array(packed), trace, "certificate")  # nothing can be better

@@ -1,0 +1,157 @@
+"""Linear support vector classification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+
+from surefit.core.errors import DataError, RefusalError
+from surefit.core.parameters import Count, Positive, RandomState, Tolerance, WholeNumber
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.losses.base import Loss
+from surefit.losses.hinge import Hinge
+from surefit.losses.squared_hinge import SquaredHinge
+from surefit.models.class_weight import ClassWeight, with_class_weight
+from surefit.models.linear.classification import LinearClassification, Signed
+from surefit.models.linear.linear_svm import LinearSVM, changed_rows
+from surefit.solvers.base import Solution, Solver
+from surefit.solvers.objective import Objective
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSVCParameters:
+    """Coefficients (k, p) and intercepts (k,), one for two classes, how many iterations, and the labels."""
+
+    coef: NDArray[np.float64]
+    intercept: Any
+    n_iter: int
+    classes: NDArray[Any]
+
+
+class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
+    r"""Minimise :math:`\tfrac12 |w|^2 + C \sum_i s_i (1 - y_i w'x_i)_+^2`, with y of minus and plus one.
+
+    penalty: "l2" as above, or "l1" for :math:`\|w\|_1`. loss: "squared_hinge" as above, or "hinge" without
+    the square. More than two classes are each told from all others. The intercept is the coefficient of a
+    column of intercept_scaling, and penalised like the others. class_weight: what the weight of a row is
+    multiplied by, one number a class, or "balanced". tol: a hundredth of it is the duality gap allowed,
+    relative to the loss of a constant. dual, verbose, random_state: without effect; the solver is chosen by
+    the shape of the table. The squared hinge streams; with the hinge, rows are held in memory. Of scores of
+    exactly 0, the first class wins.
+
+    >>> from surefit import LinearSVC
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [3.0, 3.0], [4.0, 3.0]], ["no", "no", "yes", "yes"]
+    >>> model = LinearSVC(loss="hinge", C=10.0).fit(X, y)
+    >>> model.predict([[2.0, 3.0]]).tolist(), model.certificate_.holds
+    (['yes'], True)
+    """
+
+    accepts = Accepts(target="class")
+    learns = LinearSVCParameters
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        penalty: Literal["l1", "l2"] = "l2",
+        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        *,
+        dual: Literal["auto"] | bool = "auto",
+        tol: Tolerance = 1e-4,
+        C: Positive = 1.0,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: Positive = 1,
+        class_weight: ClassWeight = None,
+        verbose: WholeNumber | bool = 0,
+        random_state: RandomState = None,
+        max_iter: Count = 1000,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def _kinked(self) -> bool:
+        return self.loss == "hinge"
+
+    def _squares(self) -> bool:
+        return self.penalty == "l2"
+
+    def _loss(self, schema: Schema) -> Loss:
+        return Hinge() if self._kinked() else SquaredHinge()
+
+    def _rows_of(self, source: Source, engine: Engine) -> Source:
+        if self.multi_class == "crammer_singer":
+            raise RefusalError(
+                "LinearSVC has no loss for all classes at once: leave multi_class='ovr', or fit softmax "
+                "regression by LogisticRegression."
+            )
+        classes = source.schema.classes
+        assert classes is not None
+        if len(classes) < 2:
+            raise DataError(
+                "The number of classes has to be greater than one; y holds one class, "
+                f"{classes.tolist()[0]!r}."
+            )
+        source = with_class_weight(source, engine, self.class_weight)
+        two = len(classes) == 2
+        schema = replace(source.schema, classes=None, targets=1 if two else len(classes), target_is_flat=two)
+        return self._with_intercept(changed_rows(source, engine, Sides(len(classes)), schema))
+
+    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> LinearSVCParameters:
+        coef, intercept = self._split(solution.x)
+        classes = self._schema.classes
+        assert classes is not None
+        kept: Any = intercept if self.fit_intercept else 0.0
+        return LinearSVCParameters(coef, kept, max(solution.iterations, 1), classes)
+
+    def _packed(self) -> NDArray[np.float64]:
+        coef: Any = self.coef_
+        coef = coef.toarray() if sparse.issparse(coef) else coef
+        return self._joined(coef, self.intercept_, len(self.classes_) == 2)
+
+    def _linear(self, X: Any) -> Any:
+        scores = X @ self.coef_.T
+        scores = (scores.toarray() if sparse.issparse(scores) else np.asarray(scores)) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def sparsify(self) -> Self:
+        """Keep the coefficients as a sparse matrix, which pays where most of them are 0."""
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep the coefficients as an array again."""
+        coef: Any = self.coef_
+        if sparse.issparse(coef):
+            self.coef_ = coef.toarray()
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Turn class codes into plus and minus one: one column a class, a flat one for two classes."""
+
+    classes: int
+
+    def __call__(self, batch: Any) -> Any:
+        """Return the batch with such a target."""
+        signed = Signed(self.classes)(batch)
+        return replace(signed, y=np.asarray(signed.y)[:, 0]) if self.classes == 2 else signed

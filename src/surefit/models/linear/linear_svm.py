@@ -1,0 +1,99 @@
+"""What linear support vector machines share: a penalised intercept, and which solver suits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.source import ArraySource, Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.linear.kinked import SameObjective, all_in_memory
+from surefit.models.linear.penalised_intercept import with_constant_column
+from surefit.penalties.base import Penalty
+from surefit.penalties.l1 import L1
+from surefit.penalties.l2 import L2
+from surefit.solvers.base import Solution, Solver
+from surefit.solvers.choose import SECOND_ORDER_LARGEST
+from surefit.solvers.dual_coordinates import DualCoordinates
+from surefit.solvers.frisch_newton import MOST_COLUMNS
+from surefit.solvers.objective import Objective
+
+GAP = 0.01  # of tol: scikit-learn's bounds a gradient, ours the objective
+FEW = 1000  # columns whose square costs less than epochs over the rows
+
+
+class LinearSVM(SameObjective, abstract=True):
+    """Minimise the sum of losses times C plus half the squares, or the absolute values, of all coefficients.
+
+    The intercept is the coefficient of a column of ``intercept_scaling``, and penalised as such.
+    """
+
+    C: float
+    intercept_scaling: float
+    warm_start = False
+
+    def _squares(self) -> bool:
+        """Whether coefficients are penalised by their squares."""
+        return True
+
+    def _kinked(self) -> bool:
+        """Whether the loss has kinks."""
+        raise NotImplementedError
+
+    def _with_intercept(self, source: Source) -> Source:
+        if self._kinked():
+            source = all_in_memory(source)
+        return with_constant_column(source, self.intercept_scaling) if self.fit_intercept else source
+
+    def _intercept_is_free(self) -> bool:
+        return False
+
+    def _penalty(self, objective: Objective) -> Penalty:
+        strength = 1.0 / (self.C * objective.targets.weight)
+        return L2(strength) if self._squares() else L1(strength)
+
+    def _solver(self, objective: Objective) -> Solver:
+        columns, kinked = objective.columns, self._kinked()
+        wide = objective.rows is not None and columns > (FEW if kinked else SECOND_ORDER_LARGEST)
+        if self._squares() and wide:
+            return DualCoordinates(tolerance=GAP * self.tol, max_iter=self.max_iter)
+        name = "frisch_newton" if kinked and columns <= MOST_COLUMNS else "auto"
+        return self._solver_called(name, objective, tolerance=GAP * self.tol)
+
+    def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
+        found = dict(super()._evidence(objective, solution))
+        if self.fit_intercept:  # the last column is ours, and constant on purpose
+            moments = found["column_moments"]
+            found["column_moments"] = replace(
+                moments,
+                **{e.name: getattr(moments, e.name)[:-1] for e in fields(moments) if e.name != "weight"},
+            )
+        return found
+
+    def _split(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients (k, p) and intercepts (k,) of a packed point."""
+        packed = x[:, None] if x.ndim == 1 else x
+        if not self.fit_intercept:
+            return np.ascontiguousarray(packed.T), np.zeros(packed.shape[1])
+        return np.ascontiguousarray(packed[:-1].T), self.intercept_scaling * packed[-1]
+
+    def _joined(self, coef: Any, intercept: Any, flat: bool) -> NDArray[np.float64]:
+        """Return the packed point of coefficients (k, p) and intercepts (k,)."""
+        packed = np.asarray(coef).T
+        if self.fit_intercept:
+            packed = np.vstack([packed, np.atleast_1d(intercept) / self.intercept_scaling])
+        return packed[:, 0] if flat else packed
+
+
+def changed_rows(source: Source, engine: Engine, change: Any, schema: Any) -> Source:
+    """Return a source whose batches are changed: at once if they are in memory, as they pass if not."""
+    from surefit.data.source import MappedSource
+
+    batch = in_memory(source)
+    if batch is None:
+        return MappedSource(source, schema, change)
+    return ArraySource(schema, replace(change(batch), start=batch.start))
