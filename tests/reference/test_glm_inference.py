@@ -1,0 +1,127 @@
+"""Inference and diagnosis of likelihood fits: profiles, residuals, dispersion, links, separation, order."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.reference.glm_rows import rows
+
+import surefit
+from surefit.core.errors import ParameterError
+from surefit.models.linear.separation import separation
+
+GLM = surefit.GeneralizedLinearRegressor
+
+
+def test_profile_intervals_and_ratio_tests_follow_the_likelihood():
+    X, y = rows("binomial", "logit", 60)
+    model = GLM("binomial", tol=1e-10).fit(X, y)
+    found = model.summary(X, y, interval="profile", test="lr")
+    for place, end in ((1, found.lower[1]), (2, found.upper[2])):
+        held = GLM("binomial", tol=1e-10).fit(
+            np.delete(X, place - 1, axis=1), y, offset=end * X[:, place - 1]
+        )
+        assert held.deviance_ - model.deviance_ == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-5)
+    without = GLM("binomial", tol=1e-10).fit(X[:, 1:], y)
+    assert found.z[1] ** 2 == pytest.approx(without.deviance_ - model.deviance_, rel=1e-6)
+    assert found.p_value[1] == pytest.approx(stats.chi2.sf(without.deviance_ - model.deviance_, 1), rel=1e-6)
+
+
+def test_residuals_agree_with_statsmodels():
+    import statsmodels.api as sm
+
+    X, y = rows("gamma", "log")
+    found = GLM("gamma", tol=1e-10).fit(X, y).residuals(X, y)
+    peer = sm.GLM(y, sm.add_constant(X), family=sm.families.Gamma(sm.families.links.Log())).fit(tol=1e-12)
+    influence = peer.get_influence(observed=False)
+    np.testing.assert_allclose(found.deviance, peer.resid_deviance, atol=1e-5)
+    np.testing.assert_allclose(found.pearson, peer.resid_pearson, atol=1e-5)
+    np.testing.assert_allclose(found.working, peer.resid_working, atol=1e-4)
+    np.testing.assert_allclose(found.leverage, influence.hat_matrix_diag, atol=1e-6)
+    np.testing.assert_allclose(found.cooks_distance, influence.cooks_distance[0], atol=1e-6)
+
+
+def test_overdispersed_counts_are_found_and_their_errors_mended():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(800, 2))
+    y = rng.poisson(np.exp(0.5 + X @ [0.3, 0.0]) * rng.gamma(0.5, 2.0, 800)).astype(float)
+    model = GLM("poisson").fit(X, y)
+    (finding,) = [f for f in model.diagnosis_ if f.code == "overdispersion"]
+    plain, quasi = model.summary(X, y), model.summary(X, y, dispersion="pearson")
+    assert finding.evidence["ratio"] == pytest.approx(plain.overdispersion, rel=1e-6)
+    np.testing.assert_allclose(
+        quasi.standard_error, plain.standard_error * np.sqrt(plain.overdispersion), rtol=1e-9
+    )
+    assert "overdispersion" not in GLM("negative_binomial").fit(X, y).diagnosis_.codes()
+    assert (
+        "overdispersion"
+        not in GLM("poisson").fit(X, rng.poisson(np.exp(0.5 + 0.3 * X[:, 0]))).diagnosis_.codes()
+    )
+
+
+def test_a_wrong_link_and_an_influential_row_are_found():
+    rng = np.random.default_rng(6)
+    X = rng.uniform(0.0, 2.0, size=(600, 1))
+    y = rng.poisson(np.exp(0.2 + 1.2 * X[:, 0])).astype(float)
+    assert "wrong-link" in GLM("poisson", "sqrt").fit(X, y).diagnosis_.codes()
+    clean = GLM("poisson").fit(X, y)
+    assert "wrong-link" not in clean.diagnosis_.codes()
+    assert {"wrong-link", "influential-rows"} <= set(clean.diagnosis_.ran)
+    assert "influential-rows" not in clean.diagnosis_.codes()
+    X[0], y[0] = 8.0, 0.0
+    found = [f for f in GLM("poisson").fit(X, y).diagnosis_ if f.code == "influential-rows"]
+    assert found[0].rows[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["complete", "quasi-complete"])
+def test_separation_is_found_with_its_columns(kind):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 1] > 0).astype(int)
+    if kind == "quasi-complete":
+        X[:, 1] = np.round(np.abs(X[:, 1])) * np.sign(X[:, 1])  # those that round to zero are on the border
+    found = separation(X, y, True)
+    assert found is not None
+    assert (found.kind, found.columns) == (kind, (1,))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = surefit.LogisticRegression(C=np.inf).fit(X, y)
+    (finding,) = [f for f in model.diagnosis_ if f.code == "separating-columns"]
+    assert finding.columns == ("x1",)
+    assert "firth" in finding.remedy
+
+
+def test_no_separation_where_classes_overlap():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(200, 3))
+    assert separation(X, (X[:, 0] + rng.normal(size=200) > 0).astype(int), True) is None
+    tied = np.repeat([[0.0], [1.0]], 10, axis=0)
+    assert separation(tied, np.tile([0, 1], 10), True) is None
+
+
+def test_ordered_classes_agree_with_given_thresholds_and_two_classes_with_logistic():
+    from surefit.losses.cumulative_logit import CumulativeLogit
+
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(300, 3))
+    y = np.digitize(X @ [1.0, -0.5, 0.0] + rng.logistic(size=300), [-1.0, 0.5, 2.0])
+    model = surefit.OrdinalClassifier().fit(X, y)
+    assert (np.diff(model.thresholds_) > 0).all()
+    given = surefit.LinearModel(
+        CumulativeLogit(tuple(model.thresholds_)), fit_intercept=False, tol=1e-10
+    ).fit(X, y)
+    np.testing.assert_allclose(model.coef_, given.coef_, atol=1e-5)
+    assert model.certificate_.parts["objective"] == pytest.approx(
+        given.certificate_.parts["objective"], abs=1e-9
+    )
+    two = surefit.OrdinalClassifier().fit(X, y > 1)
+    logistic = surefit.LogisticRegression(C=np.inf, tol=1e-8).fit(X, y > 1)
+    np.testing.assert_allclose(two.coef_, logistic.coef_[0], atol=1e-5)
+    assert two.thresholds_[0] == pytest.approx(-logistic.intercept_[0], abs=1e-5)
+    far = surefit.OrdinalClassifier().fit(X * [1e-9, 1.0, 1e9] + [0.0, 1e6, 0.0], y)
+    np.testing.assert_allclose(far.coef_ * [1e-9, 1.0, 1e9], model.coef_, rtol=1e-4, atol=1e-6)
+    with pytest.raises(ParameterError, match="does not list the classes"):
+        surefit.OrdinalClassifier(order=[0, 1]).fit(X, y)
