@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -63,6 +64,16 @@ def test_a_batch_makes_its_matrix_once_and_checks_it():
     assert other.X is batch.X
     assert other.y is not None
     assert other.y.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_pickled_batch_is_a_plain_one_and_columns_leave_their_matrix_behind():
+    columns = apart(np.arange(6.0).reshape(3, 2))
+    size = len(pickle.dumps(columns))
+    batch = ColumnBatch(columns, np.zeros(3), check=lambda X: None)
+    copy = pickle.loads(pickle.dumps(batch))
+    assert type(copy) is Batch
+    np.testing.assert_array_equal(copy.X, batch.X)
+    assert len(pickle.dumps(columns)) == size
 
 
 def table(rows: int = 400) -> pa.Table:

@@ -58,3 +58,6 @@ class ColumnBatch(Batch):
 
     def __len__(self) -> int:
         return int(self._held.shape[0])
+
+    def __reduce__(self) -> tuple[type[Batch], tuple[Any, ...]]:
+        return Batch, tuple(getattr(self, field.name) for field in fields(self))  # checked once, here

@@ -33,3 +33,6 @@ class Columns:
 
     def __getitem__(self, rows: slice) -> Columns:
         return Columns([column[rows] for column in self.stored], len(range(*rows.indices(self.shape[0]))))
+
+    def __reduce__(self) -> tuple[type[Columns], tuple[list[NDArray[Any]], int]]:
+        return Columns, (self.stored, self.shape[0])  # without the matrix, which can be made again
