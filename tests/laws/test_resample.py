@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -13,8 +14,10 @@ from sklearn import model_selection
 
 from surefit import resample
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.parameters import parameters_of
 from surefit.core.registry import members
 from surefit.resample.base import Split, Wrapped
+from surefit.resample.choose import pairs_of
 from surefit.resample.draws import draw_rows
 from surefit.resample.streams import stream
 
@@ -33,8 +36,9 @@ def each(classes: dict[str, type[Split]]) -> pytest.MarkDecorator:
 
 def made(cls: type[Split], seed: Any = 0) -> Split:
     """Random where it can be."""
-    known = cls().options
-    return cls(**{k: v for k, v in {"random_state": seed, "shuffle": True}.items() if k in known})
+    known = parameters_of(cls)
+    wanted = {"random_state": seed, "shuffle": True, "p": 1, "n_groups": 2}
+    return cls(**{k: v for k, v in wanted.items() if k in known})
 
 
 def cut(split: Split, rows: int = ROWS) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -84,7 +88,7 @@ def test_as_many_folds_as_rows_leave_one_out() -> None:
     assert_same(cut(resample.KFold(ROWS)), cut(resample.LeaveOneOut()))
 
 
-@each({name: cls for name, cls in SPLITS.items() if "random_state" in cls().options})
+@each({name: cls for name, cls in SPLITS.items() if "random_state" in parameters_of(cls)})
 def test_a_seed_repeats_and_another_one_differs(cls: type[Split]) -> None:
     assert_same(cut(made(cls, 7)), cut(made(cls, 7)))
     for state in (np.random.RandomState, np.random.default_rng):
@@ -107,7 +111,7 @@ def test_a_stratified_hold_out_keeps_the_shares() -> None:
             assert abs((Y[test] == label).sum() - 0.4 * np.count_nonzero(label == Y)) <= 1
 
 
-@pytest.mark.parametrize("name", ["GroupKFold", "StratifiedGroupKFold"])
+@pytest.mark.parametrize("name", [name for name in SPLITS if "Group" in name])
 def test_no_group_is_on_both_sides(name: str) -> None:
     for train, test in cut(made(SPLITS[name])):
         assert not set(GROUPS[train]) & set(GROUPS[test])
@@ -131,10 +135,75 @@ def test_a_hold_out_has_the_size_asked_for_and_can_be_held_out_from() -> None:
     assert [len(part) for part in cut(resample.HoldOut(train_size=5), 40)[0]] == [5, 35]
 
 
+@pytest.mark.covers("intro_to_ml:7.10", "cs443:8.2", by="resample.TrainValidationTest")
+def test_three_parts_share_no_row_and_have_their_sizes() -> None:
+    split = resample.TrainValidationTest(0.25, 0.1, random_state=3)
+    parts = split.parts(X)
+    assert [len(part) for part in parts] == [ROWS - 13 - 5, 13, 5]
+    assert sorted(np.concatenate(parts)) == list(range(ROWS))
+    assert_same(cut(split), [(parts.train, parts.validation)])
+    again = resample.TrainValidationTest(0.25, 0.1, random_state=3).parts(X)
+    assert all(np.array_equal(one, two) for one, two in zip(parts, again, strict=True))
+    by_class = resample.TrainValidationTest(stratify=True, random_state=0).parts(X, Y)
+    for part in by_class:
+        for label in "abc":
+            assert abs((Y[part] == label).sum() - (label == Y).mean() * len(part)) <= 1.5
+    by_group = split.parts(X, groups=GROUPS)
+    assert sum(len(set(GROUPS[part])) for part in by_group) == len(set(GROUPS))
+    assert sorted(np.concatenate(by_group)) == list(range(ROWS))
+
+
+def test_three_parts_that_cannot_be_cut_are_refused() -> None:
+    with pytest.raises(DataError, match="leave no rows to learn from"):
+        resample.TrainValidationTest(0.5, 0.5).parts(X)
+    with pytest.raises(DataError, match="at least 3"):
+        resample.TrainValidationTest().parts(X, groups=np.arange(ROWS) % 2)
+    with pytest.raises(DataError, match="one for each row"):
+        resample.TrainValidationTest().parts(X, groups=[1, 2, 3])
+    with pytest.raises(DataError, match="drop one"):
+        resample.TrainValidationTest(stratify=True).parts(X, Y, GROUPS)
+
+
+def test_leaving_out_goes_through_every_choice() -> None:
+    tests = [tuple(test) for _, test in resample.LeavePOut(3).split(range(7))]
+    assert tests == list(itertools.combinations(range(7), 3))
+    names = [frozenset(GROUPS[test]) for _, test in cut(resample.LeavePGroupsOut(2))]
+    assert len(set(names)) == len(names) == len(list(itertools.combinations(set(GROUPS), 2)))
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ([([0, 1], [1, 2])], "fold 1 of the split has 1 rows in both parts"),
+        ([([0, 1], [])], "fold 1 of the split has an empty part"),
+        ([([0, 1], [99])], "fold 1 of the split names row 99"),
+        ([([0], [1]), ([0, 1], [-1])], "fold 2 of the split names row"),
+        ([], "has no folds"),
+        (1, "at least 2 folds"),
+        (54, "54 folds cannot be cut from 53 rows"),
+        ("five", "must be a number of folds"),
+        (None, "must be a number of folds"),
+    ],
+)
+def test_a_split_that_is_not_fair_is_refused(split: Any, message: str) -> None:
+    with pytest.raises((DataError, ParameterError), match=message):
+        pairs_of(split, X, Y)
+
+
+def test_a_number_asks_for_folds_that_suit_the_rows() -> None:
+    sorted_classes = np.sort(Y)
+    for _, test in pairs_of(4, X, sorted_classes, classes=True):
+        assert set(sorted_classes[test]) == set("abc")
+    for train, test in pairs_of(4, X, Y, GROUPS, classes=True):
+        assert not set(GROUPS[train]) & set(GROUPS[test])
+    masks = [(test >= 0, test < 0) for test in [np.arange(ROWS) - 20]]
+    assert [len(part) for part in pairs_of(masks, X)[0]] == [33, 20]
+
+
 @each(WRAPPED)
 def test_signature_and_rows_are_scikit_learns(cls: type[Split]) -> None:
     theirs = getattr(model_selection, cls.__name__)
-    if cls is not resample.LeaveOneOut:  # theirs has no __init__ of its own
+    if parameters_of(cls):  # theirs may have no __init__ of its own
         ours, wanted = (inspect.signature(c.__init__).parameters.values() for c in (cls, theirs))
         assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in wanted]
     assert_same(cut(made(cls)), list(theirs(**made(cls).options).split(X, Y, groups_for(cls))))
@@ -168,8 +237,8 @@ def test_metadata_routing_asks_for_groups() -> None:
 
 @each(SPLITS)
 def test_parameters_are_checked_when_rows_are_cut(cls: type[Split]) -> None:
-    for name in cls().options:
-        split = cls(**{name: -0.5})
+    for name in parameters_of(cls):
+        split = cls(**{**made(cls).options, name: -0.5})
         with pytest.raises(ParameterError, match=f"{cls.__name__}: {name}=-0.5 is not allowed"):
             split.split(X, Y, GROUPS)
         with pytest.raises(ParameterError, match=f"{cls.__name__}: {name}=-0.5 is not allowed"):

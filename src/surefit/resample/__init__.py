@@ -2,11 +2,14 @@
 
 A split is an object with ``split(X, y, groups)``, which yields pairs of row numbers (train, test); it works
 wherever scikit-learn takes a ``cv``. scikit-learn's own splitters are wrapped under their names, with
-declared parameters; ``HoldOut`` and ``Bootstrap`` are ours::
+declared parameters; ``HoldOut``, ``TrainValidationTest`` and ``Bootstrap`` are ours::
 
     >>> from surefit.resample import KFold
     >>> [test.tolist() for train, test in KFold(3).split(range(5))]
     [[0, 1], [2, 3], [4]]
+
+``choose.py`` turns what a user gives as a split (a number, a splitter, pairs) into pairs of row numbers, and
+refuses a pair that shares a row.
 
 A table that does not fit in memory has no list of row numbers: ``source_folds`` cuts a source into folds that
 are sources themselves, each reading only its own rows, batch by batch.

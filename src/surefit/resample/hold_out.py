@@ -16,7 +16,7 @@ class HoldOut(Split):
 
     test_size, train_size: a share of the rows or a number of rows; a quarter is tested by default, and
     train_size takes what is left. stratify: keep the shares of the classes of ``y``. n_splits: how often to
-    draw anew. For a third part to tune on, hold out twice: from the rows, then from the training rows.
+    draw anew. For a third part to tune on there is ``TrainValidationTest``.
 
     >>> from surefit.resample import HoldOut
     >>> [(train, test)] = HoldOut(test_size=0.2, random_state=0).split(range(10))
