@@ -30,15 +30,15 @@ def unit_deviance(y: Any, mean: Any, power: float) -> Any:
     if power == 0:
         return np.square(y - mean)
     if power in (1, 2):
-        away = (y - mean) / mean
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logarithm = np.log(y / mean)
-            near = np.abs(away) < 0.1  # where the logarithm of the ratio has lost digits
-            if np.any(near):
-                logarithm = np.where(near, np.log1p(np.where(near, away, 0.0)), logarithm)
-        if power == 1:
-            return 2 * (np.where(y > 0, y * np.where(y > 0, logarithm, 0.0), 0.0) - (y - mean))
-        return 2 * (away - logarithm)
+        apart = np.asarray(y - mean)
+        away = np.asarray(apart / mean)
+        with np.errstate(divide="ignore"):
+            logarithm = np.asarray(np.log1p(away))
+        far = away < -0.9  # where 1 + away has lost digits of the ratio
+        if far.any():
+            ratio = np.asarray(y / mean)[far]
+            logarithm[far] = np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)
+        return 2 * (y * logarithm - apart) if power == 1 else 2 * (away - logarithm)
     first = np.maximum(y, 0) if power < 0 else y
     return 2 * (
         np.power(first, 2 - power) / ((1 - power) * (2 - power))
