@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.elastic_net_cv import LassoCV as LassoCV
     from surefit.models.linear.gamma_regressor import GammaRegressor as GammaRegressor
     from surefit.models.linear.glm_regressor import GeneralizedLinearRegressor as GeneralizedLinearRegressor
+    from surefit.models.linear.huber import HuberRegressor as HuberRegressor
     from surefit.models.linear.lad import LADRegressor as LADRegressor
     from surefit.models.linear.lars import Lars as Lars
     from surefit.models.linear.lars import LassoLars as LassoLars
@@ -124,6 +125,7 @@ _EXPORTS = {
     "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
     "GeneralizedLinearRegressor": "models.linear.glm_regressor",
+    "HuberRegressor": "models.linear.huber",
     "IncrementalPCA": "models.factor.incremental_pca",
     "LADRegressor": "models.linear.lad",
     "Lars": "models.linear.lars",

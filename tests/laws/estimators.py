@@ -63,6 +63,7 @@ EXACT |= {
     for name in (
         "GammaRegressor",
         "GeneralizedLinearRegressor",
+        "HuberRegressor",
         "LinearSVC",
         "LinearSVR",
         "OrdinalClassifier",

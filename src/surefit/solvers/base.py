@@ -160,6 +160,7 @@ _WORDS = {
     "separable": "a sum over single coefficients",
     "kinks": "straight pieces",
     "dual_plan": "a hinge or a tube",
+    "pieces": "a scale that is free",
 }
 
 

@@ -7,10 +7,11 @@ direction that is free of penalty, the intercept's among them,
           \frac1W \sum_i s_i \left( f(y_i, z_i) + f^*(y_i, u_i) - z_i u_i \right)
           + pen(w) + pen^*(v) - v'w, \qquad v = -\tfrac1W X'Su .
 
-Both parts are never negative, so that nothing large cancels. The slopes of the loss at z are made feasible
-in two steps: a Newton step along the free directions takes their pull away, weighted by the curvature so that
-slopes stay in the conjugate's domain; then a factor brings v into the domain of pen*. Slopes of 0 are always
-feasible, so that there is always a bound.
+Both parts are never negative, so that nothing large cancels. A loss whose scale is free as well asks for
+slopes with a mean square of 1 at most, and adds what is missing to that. The slopes of the loss at z are made
+feasible in two steps: a Newton step along the free directions takes their pull away, weighted by the
+curvature so that slopes stay in the conjugate's domain; then a factor brings v into the domain of pen*.
+Slopes of 0 are always feasible, so that there is always a bound.
 
 Where loss or penalty is not convex there is no such bound: what is left is how far the point is from being
 stationary.
@@ -102,9 +103,16 @@ def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> 
             factor = float(penalty.dual_scaling(-gradient))
         if factor == 0.0:
             continue
+        excess, square = point.excess(replace(step, factor=factor))
+        of_scale = 0.0
+        if hasattr(objective.loss, "scale_slack"):
+            if square > 1.0:
+                factor *= (1.0 - ROUNDING) / np.sqrt(square)
+                excess, square = point.excess(replace(step, factor=factor))
+            of_scale = float(objective.loss.scale_slack(min(square, 1.0)))
         v = -factor * gradient
         of_penalty = max(paid + float(penalty.conjugate(v)) - float(np.sum(v * coef)), 0.0)
-        gap = point.excess(replace(step, factor=factor)) + of_penalty
+        gap = excess + of_penalty + of_scale
         if max(gap, left * objective.scale) < max(best.gap, best.left * objective.scale):
             best = Gap(primal, gap, left)
         if best.gap < np.inf and step.signs == (1.0, 1.0) and gap < np.inf:
@@ -130,9 +138,10 @@ class _Point:
         found: Slopes = self.objective.accumulate(partial(Slopes.of, free=free, signs=signs, **self._context))
         return found
 
-    def excess(self, step: Correction) -> float:
+    def excess(self, step: Correction) -> tuple[float, float]:
+        """Return what the dual point leaves open, and the mean square of its slopes."""
         found = self.objective.accumulate(partial(FenchelExcess.of, step=step, **self._context))
-        return float(found.total / found.weight)
+        return float(found.total / found.weight), float(found.energy / found.weight)
 
 
 def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array, float]]:

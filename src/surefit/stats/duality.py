@@ -132,7 +132,7 @@ class Slopes(Statistic):
 
 @dataclass(frozen=True, slots=True)
 class FenchelExcess(Statistic):
-    """What a dual point leaves of the gap between loss and conjugate, summed over the rows.
+    """What a dual point leaves of the gap between loss and conjugate, summed over the rows, and its squares.
 
     ``slopes`` of the context, one a row, stand in for the loss's own where these are not unique.
 
@@ -146,6 +146,7 @@ class FenchelExcess(Statistic):
 
     weight: float
     total: float
+    energy: float = 0.0
 
     @classmethod
     def of(
@@ -171,10 +172,12 @@ class FenchelExcess(Statistic):
             moved = rows.along(step.free, step.beta, intercept is not None)
             bend = rows.bend(loss, None if slopes is None else u)
             u = u - (np.einsum("iab,ib->ia", bend, moved) if bend.ndim == 3 else bend * moved)
-        return cls(float(rows.s.sum()), float(rows.s @ loss.excess(rows.y, rows.z, step.factor * u)))
+        u = step.factor * u
+        total = float(rows.s @ loss.excess(rows.y, rows.z, u))
+        return cls(float(rows.s.sum()), total, float(np.sum(_by_row(rows.s, u) * u * u)))
 
     def __add__(self, other: FenchelExcess) -> FenchelExcess:
-        return FenchelExcess(self.weight + other.weight, self.total + other.total)
+        return FenchelExcess(self.weight + other.weight, self.total + other.total, self.energy + other.energy)
 
     @classmethod
     def law_contexts(cls) -> Iterable[Trial]:

@@ -21,6 +21,7 @@ from surefit.solvers.choose import SECOND_ORDER_LARGEST
 from surefit.solvers.dual_coordinates import DualCoordinates
 from surefit.solvers.frisch_newton import MOST_COLUMNS
 from surefit.solvers.objective import Objective
+from surefit.solvers.sampled import start_from_sample
 
 GAP = 0.01  # of tol: scikit-learn's bounds a gradient, ours the objective
 FEW = 1000  # columns whose square costs less than epochs over the rows
@@ -63,6 +64,10 @@ class LinearSVM(SameObjective, abstract=True):
             return DualCoordinates(tolerance=GAP * self.tol, max_iter=self.max_iter)
         name = "frisch_newton" if kinked and columns <= MOST_COLUMNS else "auto"
         return self._solver_called(name, objective, tolerance=GAP * self.tol)
+
+    def _start(self, objective: Objective) -> NDArray[np.float64] | None:
+        second_order = objective.columns <= SECOND_ORDER_LARGEST and not self._kinked()
+        return start_from_sample(self._solver(objective), objective) if second_order else None
 
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
         found = dict(super()._evidence(objective, solution))

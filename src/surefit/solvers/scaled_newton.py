@@ -1,0 +1,154 @@
+"""Newton's method for coefficients and the scale of their residuals, together."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.trace import Trace
+from surefit.losses.huber_scale import Softened
+from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.objective import Objective
+from surefit.solvers.offset import SecondDerivatives
+from surefit.solvers.quadratic_model import Factor
+from surefit.stats.joint_curvature import JointCurvature
+
+Array = NDArray[np.float64]
+
+ENOUGH = 1e-4  # share of the promised decrease that a step must keep
+SOFTER = 10.0
+HALVINGS = 40
+FALL = 0.1  # of the scale that a step must leave
+LEAST = 1e-13  # of the first scale: residuals below it are rounding
+EPS = float(np.finfo(float).eps)
+
+
+class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose scale is free
+    """One pass a step; the loss of the objective ends up at the scale that was found.
+
+    >>> from surefit.losses.huber_scale import FreeScaleHuber
+    >>> from surefit.penalties import L2
+    >>> rows, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.1, 0.9, 2.2, 2.9, 30.0]
+    >>> objective = Objective.of_arrays(rows, y, FreeScaleHuber(1.35, scale=1.0), L2(1e-5))
+    >>> solution = ScaledNewton().solve(objective)
+    >>> solution.certificate.holds, solution.found["scale"] < 1
+    (True, True)
+    """
+
+    name = "scaled_newton"
+    needs = Needs(loss=("smooth", "convex", "pieces"), penalty=("convex", "quadratic"))
+    accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
+
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise from a packed point (its loss's scale with it), or from the objective's ``null``."""
+        self.require(objective)
+        trace = Trace() if trace is None else trace
+        loss: Any = objective.loss
+        seconds = SecondDerivatives(objective)
+        first = objective.null if start is None else start
+        sigma = float(loss.scale) if start is not None else _spread_of(objective)
+        least, damping = LEAST * max(sigma, float(np.finfo(float).tiny)), 0.0
+        x = np.append(seconds.inner(first), sigma)
+        softness = 1.0 if start is None else 0.1
+        value, gradient, square = _at(objective, seconds, x, softness)
+        stopped: Stop = "limit"
+        proof = None
+        for _ in trace.iterations(self.max_iter):
+            step, promised, damping = _step(square, gradient, x, least, damping)
+            # Far from the answer rows change sides with every step, near it they hardly do.
+            softness = min(softness, SOFTER * promised / max(value, LEAST))
+            share, moved = 1.0, False
+            if promised > self.tolerance * EPS * objective.scale:
+                for _half in range(HALVINGS):
+                    trial = x + share * step
+                    there = _at(objective, seconds, trial, softness)
+                    if np.isfinite(there[0]) and there[
+                        0
+                    ] <= value - ENOUGH * share * promised + 4 * EPS * abs(value):
+                        x, (value, gradient, square), moved = trial, there, True
+                        break
+                    share *= 0.5
+            gap = None
+            if promised <= self.tolerance * value or not moved:
+                set_scale(objective, float(x[-1]))
+                proof = objective.certificate(seconds.outer(x[:-1]), self.tolerance)
+                gap = proof.value
+            trace.record(objective=value, gap=gap, step=share, passes=objective.passes)
+            if proof is not None and proof.holds:
+                stopped = "certificate"
+                break
+            if not moved:
+                stopped = "stalled"
+                break
+            damping = (
+                10 * damping if share < 0.25 and damping > 0 else 0.1 * damping if damping > 1e-12 else 0.0
+            )
+        set_scale(objective, float(x[-1]))
+        found = {"scale": float(x[-1])}
+        return self._finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
+
+
+def set_scale(objective: Objective, scale: float) -> None:
+    """Let the objective's loss have another scale, and forget what was known at the old one."""
+    objective.loss = objective.loss.replaced(scale=scale)
+    for known in ("scale", "targets"):
+        objective.__dict__.pop(known, None)
+
+
+def _spread_of(objective: Objective) -> float:
+    """Return the mean distance of the targets from their mean, for want of a better scale."""
+    loss: Any = objective.loss
+    objective.loss = loss.replaced(threshold=1e-3, scale=1.0)  # nearly all rows count by their distance
+    mean = (objective.at(objective.null, 0).value - 0.5) / 1e-3
+    objective.loss = loss
+    return mean if mean > 1e-300 else 1.0
+
+
+def _at(
+    objective: Objective, seconds: SecondDerivatives, x: Array, softness: float
+) -> tuple[float, Array, Array]:
+    """Return value, gradient and Hessian of the objective by (w, b, scale)."""
+    coef, intercept = objective.split(x[:-1])
+    loss: Any = objective.loss
+    objective.passes += 1
+    of = partial(
+        JointCurvature.of,
+        likelihood=Softened(loss, softness),
+        w=coef,
+        intercept=intercept,
+        v=np.array([x[-1]]),
+        order=2,
+    )
+    with np.errstate(all="ignore"):
+        found: JointCurvature = objective.engine.accumulate(of, seconds._source)
+    gradient, square = found.gradient / found.weight, found.hessian / found.weight
+    squares = objective.penalty.quadratic(objective.columns)
+    assert squares is not None
+    gradient[: objective.columns] += squares * coef
+    square[: objective.columns, : objective.columns] += np.diag(squares)
+    return found.value / found.weight + objective.penalised(x[:-1]), gradient, square
+
+
+def _step(
+    square: Array, gradient: Array, x: Array, least: float, damping: float
+) -> tuple[Array, float, float]:
+    """Return a step that leaves some scale, what it promises, and the damping that it took."""
+    diagonal = np.diagonal(square)
+    ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))
+    factor = Factor.of(square + np.diag(damping * ground))
+    while factor is None and damping < 1e6:
+        damping = max(10 * damping, 1e-13)
+        factor = Factor.of(square + np.diag(damping * ground))
+    step = -gradient if factor is None else -factor.solve(gradient)
+    floor = max(FALL * float(x[-1]), least)
+    if x[-1] + step[-1] < floor:
+        # The scale goes as far down as it may, and the coefficients follow.
+        held = floor - x[-1]
+        inner = Factor.of((square + np.diag(damping * ground))[:-1, :-1])
+        right = gradient[:-1] + square[:-1, -1] * held
+        step = np.append(-right if inner is None else -inner.solve(right), held)
+    promised = -float(gradient @ step)
+    return (step, promised, damping) if promised > 0 else (np.zeros_like(step), 0.0, damping)
