@@ -31,7 +31,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data.read import read as read
     from surefit.distributions import information as information
     from surefit.evaluate.assess import assess as assess
+    from surefit.evaluate.cross_validate import cross_validate as cross_validate
     from surefit.evaluate.fit_formula import fit_formula as fit_formula
+    from surefit.evaluate.intervals import score_interval as score_interval
     from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
@@ -177,6 +179,7 @@ _EXPORTS = {
     "TweedieRegressor": "models.linear.tweedie_regressor",
     "assess": "evaluate.assess",
     "config": "core.config",
+    "cross_validate": "evaluate.cross_validate",
     "current_config": "core.config",
     "datasets": "data",
     "enet_path": "models.linear.sparse_path",
@@ -191,6 +194,7 @@ _EXPORTS = {
     "original_scale": "evaluate.original_scale",
     "read": "data.read",
     "save": "io.save",
+    "score_interval": "evaluate.intervals",
     "verify": "io.verify",
 }
 

@@ -1,0 +1,223 @@
+"""Cross-validation: how good a model is for rows that it has not seen, and how sure that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from surefit.core.blas_threads import one_blas_thread
+from surefit.core.config import current_config, threads
+from surefit.core.diagnosis import Diagnosis, diagnose
+from surefit.core.errors import DataError, ParameterError
+from surefit.core.progress import progress
+from surefit.data.checks import check_weights
+from surefit.data.door import is_streamed
+from surefit.data.read import read
+from surefit.engine.threads import Crew
+from surefit.evaluate.assess import assess
+from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.cross_validate_leaks import share_of_twins, steps_fitted_outside
+from surefit.evaluate.cross_validate_result import CrossValidation
+from surefit.evaluate.cross_validate_store import FoldStore
+from surefit.evaluate.intervals import fold_interval, rows_tested
+from surefit.evaluate.intervals_base import check_level
+from surefit.metrics.base import Metric
+from surefit.resample import source_folds
+from surefit.resample.choose import count_rows, pairs_of
+
+Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    split: Any = 5,
+    metrics: Metrics = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+    train_scores: bool = False,
+    keep_models: bool = False,
+    checkpoint: str | Path | None = None,
+    random_state: Any = 0,
+) -> CrossValidation:
+    """Fit copies of a model on the training rows of each fold and score them on its test rows.
+
+    model: an estimator or a whole pipeline, ours or scikit-learn's; every fold fits a fresh copy, so that no
+    step sees a row that it is tested on. split: a number of folds (shuffled, by class for a classifier, by
+    group with ``groups``), a splitter, or pairs of row numbers. metrics: names, metrics, or scorers. X may be
+    a table to be read, with the name of its target as y: its folds are then read batch by batch. n_jobs:
+    folds at a time, by default as many as there are threads; the numbers are the same for any. checkpoint: a
+    folder that keeps finished folds, so that a run that was killed goes on where it was.
+
+    >>> import surefit
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> surefit.cross_validate(surefit.Ridge(0.01), X, y)
+    Ridge: 5 folds of 442 rows
+      r2_score                 0.4894   [0.2976, 0.6812]      folds 0.33 to 0.6056
+      root_mean_squared_error  54.49    [49.79, 59.2]         folds 51.79 to 58.62
+      intervals: 95 %, corrected resampled t
+    """
+    level = check_level(level)
+    if checkpoint is None:
+        checkpoint = current_config().checkpoint
+    if keep_models and checkpoint is not None:
+        raise ParameterError(
+            "keep_models=True and checkpoint cannot go together: files hold scores, not models."
+        )
+    jobs = _jobs(n_jobs)
+    if is_streamed(X, y, sample_weight):
+        options = {"groups": groups, "train_scores": train_scores, "keep_models": keep_models}
+        return _over_source(
+            model,
+            read(X, target=y, weight=sample_weight),
+            split,
+            metrics,
+            level,
+            checkpoint,
+            random_state,
+            options,
+        )
+    classes = classes_of(model, y)
+    chosen = chosen_metrics(model, metrics, classes)
+    rows = count_rows(X)
+    if y is not None and count_rows(y) != rows:
+        raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
+    weight = check_weights(sample_weight, rows)
+    pairs = pairs_of(split, X, y, groups, classes=classes is not None, random_state=random_state)
+    outside = steps_fitted_outside(model)
+    work = FoldWork(model, chosen, X, y, weight, classes, train_scores, keep_models, shared=bool(outside))
+    store = (
+        None if checkpoint is None else FoldStore.of(checkpoint, model, X, y, weight, chosen, train_scores)
+    )
+    folds = run_folds(work, pairs, jobs, store)
+    diagnosis = _diagnosis(outside, share_of_twins(X, y, pairs))
+    sizes = [(len(train), len(test)) for train, test in pairs]
+    tested = {name: rows_tested(metric, folds, pairs, y, weight) for name, metric in chosen.items()}
+    pooled = {name: _pooled(metric, tested[name]) for name, metric in chosen.items()}
+    intervals = {
+        name: fold_interval(name, metric, folds, sizes, tested[name], level)
+        for name, metric in chosen.items()
+    }
+    return CrossValidation(clone(model), chosen, folds, intervals, pooled, sizes, diagnosis, pairs, rows)
+
+
+def _jobs(n_jobs: int | None) -> int:
+    if n_jobs is None or n_jobs == -1:
+        return threads()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
+        raise ParameterError(f"n_jobs={n_jobs!r} must be None, -1 or a whole number of at least 1.")
+    return int(n_jobs)
+
+
+def run_folds(
+    work: Callable[[Any], Fold], pairs: Sequence[Any], jobs: int = 1, store: FoldStore | None = None
+) -> list[Fold]:
+    """Work on all folds, ``jobs`` at a time, in threads that run their kernels alone; in order.
+
+    Kernels, ours and scikit-learn's, let go of Python's lock, so threads use all cores without copies of X.
+    """
+
+    def kept(numbered: tuple[int, Any]) -> Fold:
+        number, pair = numbered
+        done = None if store is None else store.load(pair)
+        if done is None:
+            try:
+                done = work(pair)
+            except Exception as error:
+                error.add_note(f"in fold {number} of {len(pairs)}")
+                raise
+            if store is not None:
+                store.keep(pair, done)
+        return done
+
+    found = []
+    with progress("cross-validation", total=len(pairs)) as bar:
+        for fold in _in_turn(kept, list(enumerate(pairs, 1)), min(jobs, len(pairs))):
+            found.append(fold)
+            bar.advance()
+    return found
+
+
+def _in_turn(work: Callable[[Any], Fold], items: Sequence[Any], jobs: int) -> Iterator[Fold]:
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    from threadpoolctl import ThreadpoolController
+
+    openmp = ThreadpoolController().select(user_api="openmp")
+
+    def alone(item: Any) -> Fold:
+        with openmp.limit(limits=1):  # a setting of each thread, unlike that of BLAS
+            return work(item)
+
+    with one_blas_thread():
+        yield from Crew(alone, iter(items), jobs)
+
+
+def _diagnosis(outside: Sequence[str], twins: float | None) -> Diagnosis:
+    return diagnose({"steps_fitted_outside": outside, "share_of_twins": twins})
+
+
+def _pooled(metric: Any, tested: Any) -> float | None:
+    """The score of all test rows together, where the metric is one of answers that were kept."""
+    return None if tested is None else float(metric.finish(metric.of(*tested)))
+
+
+def _over_source(
+    model: Any, source: Any, split: Any, metrics: Any, level: float, checkpoint: Any, state: Any, options: Any
+) -> CrossValidation:
+    """Folds that are sources: each is read as its fit and its score ask for, which use all threads."""
+    refused = [name for name, value in options.items() if value is not None and value is not False]
+    if refused or isinstance(split, bool) or not isinstance(split, int | np.integer):
+        what = refused[0] if refused else f"split={split!r}"
+        raise ParameterError(
+            f"{what} cannot be used with a table that is read in batches: give a number of folds, "
+            "or load the rows into memory."
+        )
+    chosen = chosen_metrics(model, metrics, None)
+    if not all(isinstance(metric, Metric) for metric in chosen.values()):
+        raise ParameterError(
+            "over a table that is read in batches, metrics are surefit's own: name one of them."
+        )
+    parts = list(source_folds(source, int(split), shuffle=True, random_state=state))
+
+    def work(pair: Any) -> Fold:
+        train, test = pair
+        began = time.perf_counter()
+        fitted = clone(model).fit(train)
+        between = time.perf_counter()
+        scores = assess(fitted, test, metrics=[*chosen.values()])  # type: ignore[list-item]
+        ended = time.perf_counter()
+        named = {name: float(scores[metric.name]) for name, metric in chosen.items()}  # type: ignore[union-attr]
+        return Fold(named, {}, {}, between - began, ended - between)
+
+    store = None if checkpoint is None else FoldStore.of(checkpoint, model, chosen)
+    folds = run_folds(work, parts, 1, store)
+    count = source.schema.rows
+    sizes = [(train.schema.rows or 0, test.schema.rows or 0) for train, test in parts]
+    if count is None:  # not known before reading: equal shares, as the folds are
+        sizes = [(int(split) - 1, 1)] * len(parts)
+    intervals = {
+        name: fold_interval(name, metric, folds, sizes, None, level) for name, metric in chosen.items()
+    }
+    nothing: dict[str, float | None] = dict.fromkeys(chosen)
+    return CrossValidation(
+        clone(model),
+        chosen,
+        folds,
+        intervals,
+        nothing,
+        sizes,
+        _diagnosis(steps_fitted_outside(model), None),
+        rows=count,
+    )

@@ -1,0 +1,199 @@
+"""An interval for every score: which kind suits it, chosen and said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.registry import lookup
+from surefit.evaluate.assess import METHODS
+from surefit.evaluate.cross_validate_folds import Fold
+from surefit.evaluate.intervals_auc import auc_interval
+from surefit.evaluate.intervals_base import ScoreInterval, check_level, within_range
+from surefit.evaluate.intervals_bootstrap import bca_interval, bootstrap_scores, percentile_interval
+from surefit.evaluate.intervals_folds import corrected_interval
+from surefit.evaluate.intervals_rows import mean_interval, row_values, wilson_interval
+from surefit.metrics import door
+from surefit.metrics.base import Metric
+from surefit.metrics.labels import as_labels
+from surefit.resample.choose import Pair
+
+Method = Literal["auto", "wilson", "delong", "t", "percentile", "bca"]
+METHOD_NAMES = ("auto", "wilson", "delong", "t", "percentile", "bca")
+# Rates that are shares of some rows: which column chooses them, whether by the positive label, and whether
+# a hit is a right answer.
+_RATES = {
+    "recall_score": ("truth", True, True),
+    "specificity_score": ("truth", False, True),
+    "false_positive_rate": ("truth", False, False),
+    "false_negative_rate": ("truth", True, False),
+    "precision_score": ("guess", True, True),
+    "negative_predictive_value": ("guess", False, True),
+    "false_discovery_rate": ("guess", True, False),
+}
+
+
+def score_interval(
+    metric: str | Metric,
+    y: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = None,
+    level: float = 0.95,
+    method: Method = "auto",
+    n_resamples: int = 2000,
+    random_state: Any = 0,
+) -> ScoreInterval:
+    """Score predictions of rows that the model has not seen, with an interval for the score of all such rows.
+
+    method: "wilson" for shares of rows, "delong" for the area under the ROC curve, "t" for means over rows
+    (the root of one has the roots of its ends), "bca" or "percentile" bootstrap for any score; "auto" takes
+    the first of these that suits. Weights count repetitions, so that the number of rows is their sum.
+
+    >>> import surefit
+    >>> print(surefit.score_interval("accuracy_score", [0, 1, 1, 0, 1], [0, 1, 0, 0, 1]))
+    accuracy_score 0.8 [0.3755, 0.9638] (95 %, Wilson)
+    """
+    level = check_level(level)
+    if method not in METHOD_NAMES:
+        raise ParameterError(f"method={method!r} must be one of {', '.join(METHOD_NAMES)}.")
+    made: Any = lookup("metric", metric)() if isinstance(metric, str) else metric
+    if made.better is None:
+        raise RefusalError(f"{made.name} is a table, not one score: choose a metric that is.")
+    truth, weight = np.asarray(y), door.weights(sample_weight, len(y))
+    estimate = float(made(truth, prediction, weight))
+    for kind in ("wilson", "delong", "t"):
+        if method in ("auto", kind):
+            found = _KINDS[kind](made, truth, prediction, weight, level, estimate)
+            if found is not None:
+                return found
+            if method == kind:
+                raise RefusalError(
+                    f"method={kind!r} does not suit {made.name}: choose 'bca', which suits any score."
+                )
+    plain = "percentile" if method == "percentile" else "bca"
+    return _bootstrapped(made, truth, prediction, weight, level, estimate, plain, n_resamples, random_state)
+
+
+def _wilson(
+    metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
+) -> ScoreInterval | None:
+    counted = _share(metric, y, prediction, weight)
+    if counted is None:
+        return None
+    hits, total = counted
+    low, high = wilson_interval(hits, total, level)
+    error = math.sqrt(estimate * (1 - estimate) / total) if total > 0 else math.nan
+    return ScoreInterval(metric.name, estimate, low, high, level, "Wilson", error)
+
+
+def _share(metric: Any, y: Any, prediction: Any, weight: Any) -> tuple[float, float] | None:
+    """The weight of the hits and of all rows that could be one, for scores that are a share."""
+    if metric.name in ("accuracy_score", "zero_one_loss", "hamming_loss", "top_k_accuracy_score"):
+        hit = row_values(metric, y, prediction)
+        rows = None if hit is None else np.ones(len(hit), dtype=bool)
+    elif metric.name in _RATES and metric.options["average"] == "binary":
+        side, positive, same = _RATES[metric.name]
+        truth, guess = as_labels(y, "y_true"), as_labels(prediction, "y_pred")
+        rows = ((truth if side == "truth" else guess) == metric.options["pos_label"]) == positive
+        hit = ((truth == metric.options["pos_label"]) == (guess == metric.options["pos_label"])) == same
+    else:
+        return None
+    if hit is None or rows is None:
+        return None
+    counted = np.ones(len(hit)) if weight is None else weight
+    return float(counted[rows] @ np.asarray(hit, dtype=np.float64)[rows]), float(counted[rows].sum())
+
+
+def _delong(
+    metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
+) -> ScoreInterval | None:
+    if metric.name != "roc_auc_score" or metric.options["max_fpr"] is not None or math.isnan(estimate):
+        return None
+    score = np.asarray(prediction, dtype=np.float64)
+    score = score[:, -1] if score.ndim == 2 and score.shape[1] <= 2 else score
+    if score.ndim == 2:
+        return None
+    _, low, high, error, said = auc_interval(y, score, weight, level)
+    return ScoreInterval(metric.name, estimate, low, high, level, said, error)
+
+
+def _t(
+    metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
+) -> ScoreInterval | None:
+    values = row_values(metric, y, prediction)
+    if values is None:
+        return None
+    _, low, high, error = mean_interval(values, weight, level)
+    if metric.name.startswith("root_"):
+        low, high = math.sqrt(max(low, 0.0)), math.sqrt(high)
+        error = error / (2 * estimate) if estimate > 0 else math.nan
+    low, high = within_range(metric, low, high)
+    return ScoreInterval(metric.name, estimate, low, high, level, "t of a mean", error)
+
+
+_KINDS = {"wilson": _wilson, "delong": _delong, "t": _t}
+
+
+def _bootstrapped(
+    metric: Any,
+    y: Any,
+    prediction: Any,
+    weight: Any,
+    level: float,
+    estimate: float,
+    kind: str,
+    count: int,
+    state: Any,
+) -> ScoreInterval:
+    guess = np.asarray(prediction)
+
+    def score(counts: Any) -> float:
+        rows = counts > 0
+        return float(metric.finish(metric.of(y[rows], guess[rows], counts[rows])))
+
+    if len(y) < 2:
+        raise DataError(f"{metric.name}: an interval by drawing rows anew needs at least two rows.")
+    draws = bootstrap_scores(score, len(y), weight, count, state)
+    if kind == "bca":
+        own = np.ones(len(y)) if weight is None else weight
+        low, high = bca_interval(draws, estimate, level, score, own)
+    else:
+        low, high = percentile_interval(draws, level)
+    said = "BCa bootstrap" if kind == "bca" else "percentile bootstrap"
+    return ScoreInterval(metric.name, estimate, low, high, level, said, float(draws.std(ddof=1)))
+
+
+def rows_tested(metric: Any, folds: Sequence[Fold], pairs: Sequence[Pair], y: Any, weight: Any) -> Any:
+    """Truth, answers and weights of all test rows, fold after fold, for a metric; None for other scorers."""
+    if not isinstance(metric, Metric):
+        return None
+    method = next((name for name in METHODS[metric.task] if name in folds[0].answers), None)
+    if method is None:
+        return None
+    rows = np.concatenate([test for _, test in pairs])
+    answers = np.concatenate([np.asarray(fold.answers[method]) for fold in folds])
+    return np.asarray(y)[rows], answers, None if weight is None else weight[rows]
+
+
+def fold_interval(
+    name: str, metric: Any, folds: Sequence[Fold], sizes: Sequence[tuple[int, int]], tested: Any, level: float
+) -> ScoreInterval:
+    """The interval of a cross-validated score, from the spread over folds.
+
+    One fold, or folds too small for a score of their own, have none: then it is that of all rows tested.
+    """
+    values = np.array([fold.scores[name] for fold in folds])
+    if len(values) > 1 and np.isfinite(values).all():
+        share = float(np.mean([test / train for train, test in sizes]))
+        return corrected_interval(values, share, level=level, metric=metric, name=name)
+    if tested is None:
+        nothing = math.nan
+        return ScoreInterval(name, float(values.mean()), nothing, nothing, level, "none: too few folds")
+    truth, answers, weight = tested
+    found = score_interval(metric, truth, answers, sample_weight=weight, level=level)
+    return ScoreInterval(name, found.estimate, found.low, found.high, level, found.method, found.error)
