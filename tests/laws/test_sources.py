@@ -35,7 +35,7 @@ def learned(model):
     """The fitted attributes, as arrays; not how the fit went, which rounding decides."""
     found = {}
     for name in model.learns.__dataclass_fields__:
-        if name in ("dual_gap", "n_iter"):
+        if name in ("dual_gap", "n_iter", "t"):
             continue
         value = getattr(model, f"{name}_")
         several = value if isinstance(value, list | tuple) else [value]
