@@ -59,3 +59,20 @@ def test_a_name_is_taken_once(monkeypatch):
         type("Second", (Thing,), namespace)
     again = type("First", (Thing,), namespace)  # the same class defined once more, as a reload does
     assert again is not first
+
+
+def test_threads_that_look_at_once_all_find_everything() -> None:
+    code = """
+import threading
+from surefit.core.registry import members
+import surefit.losses, surefit.solvers.base
+found, gate = [], threading.Barrier(4)
+def look():
+    gate.wait()
+    found.append(len(members("solver")))
+crew = [threading.Thread(target=look) for _ in range(4)]
+[t.start() for t in crew]
+[t.join() for t in crew]
+assert len(set(found)) == 1, found
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

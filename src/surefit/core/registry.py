@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
@@ -25,6 +26,8 @@ from surefit.core.errors import RegistryError
 _folders: dict[str, str] = {"loss": "surefit.losses", "penalty": "surefit.penalties"}
 _members: dict[str, dict[str, type[Registered]]] = {}
 _scanned: set[str] = set()
+_complete: set[str] = set()
+_scanning = threading.RLock()  # one thread imports, others wait until all is there
 _roots: set[str] = {"surefit"}
 
 
@@ -69,19 +72,27 @@ def _file(cls: type[Registered], name: str) -> None:
 
 def _scan(kind: str) -> dict[str, type[Registered]]:
     """Import every module of the kind's folder, and the plug-ins, on the first look-up."""
-    if kind not in _scanned:
-        if kind not in _folders:
-            raise RegistryError(f"there is no kind {kind!r}; the kinds are {', '.join(sorted(_folders))}.")
-        _scanned.add(kind)
-        folder = importlib.import_module(_folders[kind])
-        for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
-            importlib.import_module(module.name)
-        if "plug-ins" not in _scanned:
-            _scanned.add("plug-ins")
-            for plugin in entry_points(group="surefit"):
-                _roots.add(plugin.module.partition(".")[0])
-                plugin.load()
+    if kind not in _complete:
+        with _scanning:
+            _import_all(kind)
     return _members[kind]
+
+
+def _import_all(kind: str) -> None:
+    if kind in _scanned:  # by this thread, in the middle of it
+        return
+    if kind not in _folders:
+        raise RegistryError(f"there is no kind {kind!r}; the kinds are {', '.join(sorted(_folders))}.")
+    _scanned.add(kind)
+    folder = importlib.import_module(_folders[kind])
+    for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+        importlib.import_module(module.name)
+    if "plug-ins" not in _scanned:
+        _scanned.add("plug-ins")
+        for plugin in entry_points(group="surefit"):
+            _roots.add(plugin.module.partition(".")[0])
+            plugin.load()
+    _complete.add(kind)
 
 
 def members(kind: str) -> dict[str, type[Registered]]:
