@@ -17,11 +17,12 @@ from tests.toys import DescentMean
 import surefit
 from surefit import Checkpoint, EarlyStopping, Logger, ProgressBar, TimeBudget
 from surefit.core import progress
-from surefit.core.errors import CertificateWarning, ParameterError
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import ParameterError
 
 X = np.arange(24.0).reshape(12, 2)
 y = np.linspace(1.0, 3.0, 12)
-UNPROVED = "ignore::surefit.core.errors.CertificateWarning"
+UNPROVED = "ignore::surefit.core.certificate.CertificateWarning"
 
 
 def search(model, **settings):

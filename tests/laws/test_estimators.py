@@ -58,7 +58,7 @@ def test_weights_where_unknown_levels_are_no_error(name):
 @parametrize_with_checks([exact(cls) for cls in CLASSES.values()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", surefit.core.errors.CertificateWarning)
+        warnings.simplefilter("ignore", surefit.core.certificate.CertificateWarning)
         check(estimator)
 
 

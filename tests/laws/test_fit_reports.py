@@ -10,9 +10,9 @@ import pytest
 from tests.toys import DescentMean
 
 import surefit
-from surefit.core.certificate import Certificate
+from surefit.core.certificate import Certificate, CertificateWarning
 from surefit.core.diagnosis import Diagnosis, Finding, diagnose
-from surefit.core.errors import CertificateWarning, ParameterError
+from surefit.core.errors import ParameterError
 from surefit.core.registry import members
 from surefit.core.trace import Trace
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import surefit
 from surefit import ConstrainedLasso, ConstrainedRidge, Lars, Lasso, LassoLars, Ridge
-from surefit.core.errors import CertificateWarning
+from surefit.core.certificate import CertificateWarning
 from surefit.data.batch import Batch
 from surefit.engine.serial import Serial
 from surefit.losses.squared import Squared

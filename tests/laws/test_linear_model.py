@@ -10,8 +10,8 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 import surefit
 from surefit import LinearModel
+from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import (
-    CertificateWarning,
     DataError,
     FormatError,
     ParameterError,
@@ -137,7 +137,9 @@ class TestParameters:
             LinearModel(**options).fit(X, NUMBERS)
 
     def test_a_solver_refuses_with_those_that_would_do(self):
-        with pytest.raises(RefusalError, match=r"squares alone, and L1 has none: choose column_newton or proximal_newton or"):
+        with pytest.raises(
+            RefusalError, match=r"squares alone, and L1 has none: choose column_newton or proximal_newton or"
+        ):
             LinearModel("logistic", L1(0.1), solver="newton").fit(X, TWO)
 
     @pytest.mark.parametrize("name", members("solver"))

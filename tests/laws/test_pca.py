@@ -10,7 +10,8 @@ from scipy import sparse
 from tests.laws.pieces import pieces
 
 import surefit
-from surefit.core.errors import CertificateWarning, DataError, RefusalError
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import DataError, RefusalError
 from surefit.models.factor import optimality, pca
 from surefit.models.factor.search import largest_elsewhere
 from surefit.solvers.principal_axes import completed, from_rows, from_scatter, signed

@@ -373,7 +373,7 @@ def test_a_callback_sees_the_fit_of_each_pass_and_can_end_it():
             seen.append(error + fitted_estimator.coef_ @ fitted_estimator.coef_)
             return len(seen) == 3
 
-    with pytest.warns(surefit.core.errors.CertificateWarning, match="a callback asked it to"):
+    with pytest.warns(surefit.core.certificate.CertificateWarning, match="a callback asked it to"):
         model = Ridge(solver="lsqr").set_callbacks(Watch()).fit(X, y)
     assert model.n_iter_ == len(seen) == 3
     assert (np.diff(seen) < 0).all()  # conjugate gradients lower the objective at each step

@@ -12,7 +12,8 @@ from scipy.special import expit
 
 import surefit
 from surefit import ARDRegression, BayesianLogisticRegression, BayesianRidge, LinearModel
-from surefit.core.errors import CertificateWarning, DataError, ParameterError
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import DataError, ParameterError
 from surefit.penalties import L2
 
 

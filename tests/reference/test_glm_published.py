@@ -93,7 +93,7 @@ def test_published_generalised_linear_models(case):
     X, y, weight = rows() if rows else within(published)
     model = surefit.GeneralizedLinearRegressor(family, link, tol=1e-10, **options)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", surefit.core.errors.CertificateWarning)
+        warnings.simplefilter("ignore", surefit.core.certificate.CertificateWarning)
         model.fit(X, y, weight)
     scale = {"dispersion": "pearson"} if family == "negative_binomial" else {}
     found = model.summary(X, y, weight, **scale)

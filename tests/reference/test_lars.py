@@ -9,7 +9,8 @@ from scipy import sparse
 
 import surefit
 from surefit import Lars, Lasso, LassoLars, LassoLarsCV, LassoLarsIC, lars_path
-from surefit.core.errors import CertificateWarning, ParameterError, RefusalError
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import ParameterError, RefusalError
 
 SHAPES = [(60, 10), (200, 50), (30, 80), (100, 700), (40, 900)]
 

@@ -132,7 +132,7 @@ def test_conjugate_gradients_hold_their_tolerance_and_say_when_not():
     assert loose.n_iter_ == len(loose.trace_) >= 1
     assert loose.certificate_.value <= 1e-4
     assert (np.diff(loose.trace_.column("gap")) < 0).all()
-    with pytest.warns(surefit.core.errors.CertificateWarning, match="limit of iterations"):
+    with pytest.warns(surefit.core.certificate.CertificateWarning, match="limit of iterations"):
         short = Ridge(solver="lsqr", max_iter=2).fit(X, y)
     assert short.n_iter_ == 2
     assert not surefit.verify(short, X, y).holds

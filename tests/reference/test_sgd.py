@@ -11,7 +11,8 @@ from sklearn import linear_model
 from sklearn.exceptions import ConvergenceWarning
 
 import surefit
-from surefit.core.errors import CertificateWarning, DataError, ParameterError, RefusalError
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import DataError, ParameterError, RefusalError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 5))

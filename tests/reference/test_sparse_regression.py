@@ -186,7 +186,7 @@ def test_warm_start_begins_where_the_fit_before_ended():
 
 def test_an_iteration_limit_is_told_with_its_reason():
     X, y = planted(60, 200, seed=29)
-    with pytest.warns(surefit.core.errors.CertificateWarning, match="limit of iterations"):
+    with pytest.warns(surefit.core.certificate.CertificateWarning, match="limit of iterations"):
         model = surefit.Lasso(alpha=1e-3, tol=1e-12, max_iter=1).fit(X, y)
     assert not model.certificate_.holds
 

@@ -8,6 +8,10 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Literal
 
+from sklearn.exceptions import ConvergenceWarning
+
+from surefit.core.errors import SurefitWarning
+
 Claim = Literal[
     "optimal",  # within a duality gap of the minimum
     "stationary",  # the gradient, or the fixed-point residual, vanishes
@@ -33,6 +37,10 @@ _SENTENCES: Mapping[str, str] = {
     "infeasible": "The constraints contradict each other in a mixture that is exact to {value} ({measure}).",
     "unbounded": "The objective falls for ever along a ray that leaves no constraint by {value} ({measure}).",
 }
+
+
+class CertificateWarning(SurefitWarning, ConvergenceWarning):  # type: ignore[misc]  # has no types
+    """The fit ended, but its certificate does not hold to the tolerance asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,10 +38,6 @@ class SurefitWarning(UserWarning):
     """Base of all warnings that surefit gives."""
 
 
-class CertificateWarning(SurefitWarning):
-    """The fit ended, but its certificate does not hold to the tolerance asked for."""
-
-
 class SeparationWarning(SurefitWarning):
     """The classes can be told apart without error, so that no finite coefficients are the best."""
 
@@ -62,3 +58,11 @@ def warn(message: str, category: type[SurefitWarning]) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def __getattr__(name: str) -> object:
+    if name == "CertificateWarning":
+        from surefit.core.certificate import CertificateWarning
+
+        return CertificateWarning
+    raise AttributeError(name)

@@ -13,9 +13,9 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.blas_threads import one_blas_thread
-from surefit.core.certificate import Certificate
+from surefit.core.certificate import Certificate, CertificateWarning
 from surefit.core.diagnosis import Diagnosis, diagnose
-from surefit.core.errors import CertificateWarning, DataError, warn
+from surefit.core.errors import DataError, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from surefit.core.blas_threads import one_blas_thread
-from surefit.core.errors import CertificateWarning, warn
+from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import warn
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
 from surefit.solvers.program.data import Program
