@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 SHORT_OF_THE_EDGE = 0.9995  # of the longest step that keeps all signs
 REFINEMENTS = 2
 STUCK = 1e-7  # a step as short as this gets nowhere: rounding has the last word
-EPS = float(np.finfo(float).eps)
+LEAST_DAMPING = 4e-13  # relative to the diagonal: less would not be seen beside its rounding
 
 
 class Interior:
@@ -41,7 +41,6 @@ class Interior:
         self.p, self.m = np.maximum(r, 0.0) + apart, np.maximum(-r, 0.0) + apart
         self.pull = self._pull()
         self.share = 0.0
-        self.damping = 0.0
 
     def residuals(self) -> Array:
         """Return the residual of each kink."""
@@ -111,12 +110,12 @@ class Interior:
 
     def _factor(self, square: Array) -> Factor | None:
         """Factor the square, with as little damping as makes it definite."""
-        factor = Factor.of(square) if self.damping == 0 else None
-        while factor is None and self.damping < 1.0:
-            self.damping = max(100 * self.damping, 1e-12)
-            diagonal = np.diagonal(square)
-            ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))
-            factor = Factor.of(square + np.diag(self.damping * ground))
+        factor, damping = Factor.of(square), LEAST_DAMPING
+        diagonal = np.diagonal(square)
+        ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))
+        while factor is None and damping < 1.0:
+            factor = Factor.of(square + np.diag(damping * ground))
+            damping *= 10
         return factor
 
     def _direction(

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.trace import Trace
+from surefit.losses.absolute import Absolute
 from surefit.losses.huber_scale import Softened
+from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.quadratic_model import Factor
@@ -59,7 +62,7 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         for _ in trace.iterations(self.max_iter):
             step, promised, damping = _step(square, gradient, x, least, damping)
             # Far from the answer rows change sides with every step, near it they hardly do.
-            softness = min(softness, SOFTER * promised / max(value, LEAST))
+            softness = min(softness, SOFTER * promised / max(value, float(np.finfo(float).tiny)))
             share, moved = 1.0, False
             if promised > self.tolerance * EPS * objective.scale:
                 for _half in range(HALVINGS):
@@ -86,9 +89,34 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
             damping = (
                 10 * damping if share < 0.25 and damping > 0 else 0.1 * damping if damping > 1e-12 else 0.0
             )
+        if stopped != "certificate" and not trace.asked_to_stop:
+            flat = self._without_scale(objective, least)
+            if flat is not None:
+                return self._finish(
+                    objective, flat[0], trace, stopped, slopes=flat[1], found={"scale": least}
+                )
         set_scale(objective, float(x[-1]))
         found = {"scale": float(x[-1])}
         return self._finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
+
+    def _without_scale(self, objective: Objective, least: float) -> tuple[Array, Array] | None:
+        """Return the answer where the best scale is none, as for rows on a plane: absolute residuals.
+
+        None where that is not the answer, or rows are not in memory.
+        """
+        loss: Any = objective.loss
+        penalty = objective.penalty
+        if objective.rows is None or objective.columns > MOST_COLUMNS:
+            return None
+        lighter = penalty if isinstance(penalty, NoPenalty) else penalty.scaled(1.0 / loss.threshold)
+        absolute = Objective(
+            objective.source, objective.engine, Absolute(), lighter, fit_intercept=objective.fit_intercept
+        )
+        found = FrischNewton(tolerance=self.tolerance).solve(absolute)
+        slopes = loss.threshold * found.certificate.witness.get("slopes", np.zeros(len(objective.rows)))
+        set_scale(objective, least)
+        proof = objective.certificate(found.x, self.tolerance, slopes)
+        return (found.x, slopes) if proof.holds else None
 
 
 def set_scale(objective: Objective, scale: float) -> None:
@@ -100,9 +128,8 @@ def set_scale(objective: Objective, scale: float) -> None:
 
 def _spread_of(objective: Objective) -> float:
     """Return the mean distance of the targets from their mean, for want of a better scale."""
-    loss: Any = objective.loss
-    objective.loss = loss.replaced(threshold=1e-3, scale=1.0)  # nearly all rows count by their distance
-    mean = (objective.at(objective.null, 0).value - 0.5) / 1e-3
+    loss, objective.loss = objective.loss, Absolute()
+    mean = objective.at(objective.null, 0).value
     objective.loss = loss
     return mean if mean > 1e-300 else 1.0
 

@@ -132,7 +132,8 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
         objective = self._objective(source, engine)
         if self.scale is None:
             set_scale(objective, self.scale_)
-        again = objective.certificate(self._packed(), self.certificate_.tolerance)
+        slopes = self.certificate_.witness.get("slopes")
+        again = objective.certificate(self._packed(), self.certificate_.tolerance, slopes)
         coef, intercept = objective.split(self._packed())
         far = partial(_outliers, coef, intercept, self.epsilon * self.scale_)
         outliers = np.concatenate(list(engine.map(far, objective.source)))

@@ -42,7 +42,8 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
     penalty: "l2" as above, or "l1" for :math:`\|w\|_1`. loss: "squared_hinge" as above, or "hinge" without
     the square. More than two classes are each told from all others. The intercept is the coefficient of a
     column of intercept_scaling, and penalised like the others. class_weight: what the weight of a row is
-    multiplied by, one number a class, or "balanced". tol: a hundredth of it is the duality gap allowed,
+    multiplied by, one number a class, or "balanced" (liblinear leaves the rest that a class is told from
+    without). tol: a hundredth of it is the duality gap allowed,
     relative to the loss of a constant. dual, verbose, random_state: without effect; the solver is chosen by
     the shape of the table. The squared hinge streams; with the hinge, rows are held in memory. Of scores of
     exactly 0, the first class wins.

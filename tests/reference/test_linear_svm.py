@@ -1,0 +1,254 @@
+"""Linear support vector machines against liblinear, the courses' numbers and hostile tables."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import svm as peers
+
+import surefit
+from surefit import LinearModel, LinearSVC, LinearSVR
+from surefit.core.native.dual_cd import DualPlan, dual_cd, dual_cd_twin
+from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.penalties import L2
+from surefit.solvers.choose import solver_named
+from surefit.solvers.dual_coordinates import DualCoordinates
+from surefit.solvers.objective import Objective
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+def planted(n=300, p=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    z = X @ rng.normal(size=p) + 0.7 * rng.normal(size=n)
+    return X, (z > 0.3).astype(int), z
+
+
+def svc_objective(model, X, y, s=None):
+    """The sum over the classes of scikit-learn's objective."""
+    s = np.ones(len(y)) if s is None else s
+    total = 0.0
+    for k, coef in enumerate(model.coef_):
+        side = np.where(y == (1 if len(model.coef_) == 1 else k), 1.0, -1.0)
+        bias = np.ravel(model.intercept_)[k] / model.intercept_scaling if model.fit_intercept else 0.0
+        w = np.append(coef, bias)
+        h = np.maximum(1 - side * (X @ coef + bias * model.intercept_scaling), 0.0)
+        pen = 0.5 * w @ w if model.penalty == "l2" else np.abs(w).sum()
+        total += pen + model.C * (s @ (h if model.loss == "hinge" else h**2))
+    return total
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"C": 0.01}, {"C": 30.0, "intercept_scaling": 4.0}, {"fit_intercept": False}, {"penalty": "l1"}],
+    ids=str,
+)
+def test_objectives_are_never_above_liblinears(loss, options):
+    X, y, _ = planted()
+    s = np.random.default_rng(1).uniform(0.2, 2, len(y))
+    if options.get("penalty") == "l1" and loss == "hinge":
+        ours = LinearSVC(loss=loss, **options).fit(X, y)  # which liblinear does not have
+        assert ours.certificate_.holds
+        return
+    for weight in (None, s):
+        ours = LinearSVC(loss=loss, **options).fit(X, y, weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            dual = loss == "hinge"
+            theirs = peers.LinearSVC(loss=loss, dual=dual, tol=1e-6, max_iter=50_000, **options)
+            theirs.fit(X, y, weight)
+        mine, its = svc_objective(ours, X, y, weight), svc_objective(theirs, X, y, weight)
+        assert mine <= its * (1 + 1e-6)
+        assert surefit.verify(ours, X, y, weight).holds
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_three_classes_are_each_told_from_the_rest(loss):
+    X, _, z = planted(400, 4)
+    y = np.digitize(z, [-1.0, 1.0])
+    ours = LinearSVC(loss=loss).fit(X, y)
+    theirs = peers.LinearSVC(loss=loss, tol=1e-6, max_iter=50_000).fit(X, y)
+    assert ours.coef_.shape == (3, 4)
+    assert svc_objective(ours, X, y) <= svc_objective(theirs, X, y) * (1 + 1e-6)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-2)
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.99
+
+
+def test_weights_of_classes_are_weights_of_rows():
+    """liblinear weights only the class that is told from the rest; of two classes both agree."""
+    X, y, z = planted(300, 4)
+    two = LinearSVC(class_weight={0: 0.5, 1: 3.0}).fit(X, y)
+    theirs = peers.LinearSVC(class_weight={0: 0.5, 1: 3.0}, tol=1e-8, max_iter=50_000).fit(X, y)
+    np.testing.assert_allclose(two.coef_, theirs.coef_, atol=1e-3)
+    three = np.digitize(z, [-1.0, 1.0])
+    weight = len(z) / (3 * np.bincount(three)[three])
+    balanced = LinearSVC(class_weight="balanced").fit(X, three)
+    np.testing.assert_allclose(balanced.coef_, LinearSVC().fit(X, three, weight).coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_regressions_are_never_above_liblinears(loss, epsilon):
+    X, _, z = planted()
+
+    def value(model):
+        bias = np.ravel(model.intercept_)[0]
+        r = np.maximum(np.abs(z - X @ model.coef_ - bias) - epsilon, 0.0)
+        loss_ = r if loss == "epsilon_insensitive" else r**2
+        return 0.5 * (model.coef_ @ model.coef_ + bias**2) + loss_.sum()
+
+    ours = LinearSVR(loss=loss, epsilon=epsilon).fit(X, z)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dual = loss == "epsilon_insensitive"
+        theirs = peers.LinearSVR(loss=loss, epsilon=epsilon, dual=dual, tol=1e-6, max_iter=50_000).fit(X, z)
+    assert value(ours) <= value(theirs) * (1 + 1e-6)
+
+
+@pytest.mark.covers("ml_lecture_notes:8.8", by="LinearSVC")
+@pytest.mark.covers("ml_lecture_notes:8.9", by="solvers.dual_coordinates.DualCoordinates")
+@pytest.mark.covers("cs443:13.4", by="LinearSVC")
+@pytest.mark.covers("cs443:13.5", by="solvers.dual_coordinates.DualCoordinates")
+def test_two_points_on_a_line():
+    """alpha = 1: w = 1 and objective 0.5; alpha = 4: w = 0.5, both slopes at their end, objective 1.5."""
+    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    for alpha, w, value in ((1.0, 1.0, 0.5), (4.0, 0.5, 1.5)):
+        model = LinearSVC(loss="hinge", C=1 / alpha, fit_intercept=False).fit(X, y)
+        assert model.coef_[0, 0] == pytest.approx(w)
+        assert alpha * svc_objective(model, X, (y > 0).astype(int)) == pytest.approx(value)
+        slopes = np.abs(model.certificate_.witness["slopes"])
+        assert slopes.sum() == pytest.approx(alpha * w)
+        objective = Objective.of_arrays(X, y, Hinge(), L2(alpha / 2), fit_intercept=False)
+        found = DualCoordinates(tolerance=1e-10).solve(objective)
+        assert found.x[0] == pytest.approx(w)
+        assert found.certificate.parts["gap"] < 1e-8
+
+
+@pytest.mark.covers("ml_for_data_science:6.5", by="LinearModel")
+@pytest.mark.covers("course_summary:4.6", by="LinearModel")
+def test_margins_of_the_courses_with_a_free_intercept():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 3.0], [4.0, 3.0]])
+    y = np.array([0, 0, 1, 1])
+    hard = LinearModel("hinge", L2(1 / (4 * 1e4)), tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(hard.coef_, [4 / 13, 6 / 13], rtol=1e-6)
+    assert hard.intercept_ == pytest.approx(-17 / 13, rel=1e-6)
+    assert 1 / np.linalg.norm(hard.coef_) == pytest.approx(1.8027756377, rel=1e-6)
+    alphas = 1e4 * np.abs(hard.certificate_.witness["slopes"])
+    np.testing.assert_allclose(alphas, [0, 2 / 13, 2 / 13, 0], atol=1e-6)
+    line, sides = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
+    for C, total in ((1.0, 26 / 9), (10.0, 242 / 9)):
+        soft = LinearModel("hinge", L2(1 / (4 * C)), tol=1e-10).fit(line, sides)
+        assert soft.coef_[0] == pytest.approx(2 / 3)
+        assert soft.intercept_ == pytest.approx(-1.0)
+        assert 4 * C * soft.certificate_.parts["objective"] == pytest.approx(total)
+    alphas = 10.0 * np.abs(soft.certificate_.witness["slopes"])
+    np.testing.assert_allclose(alphas, [32 / 9, 10, 10, 32 / 9], rtol=1e-9)
+    loose = LinearModel("hinge", L2(1 / 0.4), tol=1e-10).fit(line, sides)
+    assert loose.coef_[0] == pytest.approx(0.2)
+    assert 0.4 * loose.certificate_.parts["objective"] == pytest.approx(0.38)
+    assert -1 - 1e-9 <= loose.intercept_ <= 0.4 + 1e-9
+
+
+@pytest.mark.covers("ml_for_data_science:6.7", by="LinearModel")
+def test_tubes_of_the_course_with_a_free_intercept():
+    X = np.arange(5.0)[:, None]
+    model = LinearModel(EpsilonInsensitive(0.5), L2(1 / 50), tol=1e-10).fit(X, X[:, 0])
+    assert model.coef_[0] == pytest.approx(0.75)
+    assert 50 * model.certificate_.parts["objective"] == pytest.approx(0.28125)
+    y = np.array([0.0, 1.2, 1.9, 3.4, 8.0])
+    model = LinearModel(EpsilonInsensitive(0.5), L2(1 / 5), tol=1e-10).fit(X, y)
+    assert model.coef_[0] == pytest.approx(22 / 15)
+    assert model.intercept_ == pytest.approx(-0.5)
+    assert 5 * model.certificate_.parts["objective"] == pytest.approx(3.2422222222)
+    signed = -np.asarray(model.certificate_.witness["slopes"])
+    np.testing.assert_allclose(signed, [0.1777777778, 0, -1, -0.1777777778, 1], atol=1e-9)
+
+
+@pytest.mark.covers("cs443:13.6", by="LinearSVC")
+def test_kinds_of_support_vectors():
+    X, y, _ = planted(200, 3)
+    model = LinearSVC(loss="hinge", C=0.5).fit(X, y)
+    margin = np.where(y == 1, 1, -1) * model.decision_function(X)
+    alpha = np.abs(model.certificate_.witness["slopes"])
+    assert (margin[alpha == 0] >= 1 - 1e-9).all()
+    assert (margin[alpha == 1] <= 1 + 1e-9).all()
+    np.testing.assert_allclose(margin[(alpha > 0) & (alpha < 1)], 1.0, atol=1e-9)
+    again = LinearSVC(loss="hinge", C=0.5).fit(X[alpha > 0], y[alpha > 0])
+    np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize(
+    "loss", [Hinge(), SquaredHinge(), EpsilonInsensitive(0.2), SquaredEpsilonInsensitive(0.2)], ids=str
+)
+def test_dual_descent_agrees_with_the_primal_solvers(loss, form):
+    X, y, z = planted(150, 4)
+    X, target = form(X), y if loss.task == "binary" else z
+    s = np.arange(len(y)) % 4 * 0.5
+    bound = {"sample_weight": s, "fit_intercept": False}
+    objective = Objective.of_arrays(X, target, loss, L2(0.05), **bound)
+    found = DualCoordinates(tolerance=1e-8).solve(objective)
+    assert found.holds
+    exact = solver_named("newton" if loss.smooth else "frisch_newton", tolerance=1e-10)
+    best = exact.solve(Objective.of_arrays(X, target, loss, L2(0.05), **bound))
+    assert abs(found.value - best.value) <= 1e-8 * found.certificate.parts["scale"]
+    again = DualCoordinates(tolerance=1e-6).solve(objective, start=found.x)
+    assert again.iterations <= found.iterations
+    u, w = np.zeros(len(y)), np.zeros(4)
+    at, low, high, tube, bend = loss.dual_plan(target)
+    plan = DualPlan(tube, bend, 0.05 * s.sum())
+    for descend, most in ((dual_cd, 20_000), (dual_cd_twin, 60)):
+        u[:], w[:] = 0.0, 0.0
+        descend(X, at, low, high, plan, u, w, weight=s, tolerance=1e-10, most=most)
+        np.testing.assert_allclose(w, best.x, atol=1e-6 if descend is dual_cd else 2e-2)
+
+
+def test_wide_sparse_tables_take_the_dual():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((120, 2500), density=0.02, rng=rng, format="csr")
+    y = (X @ rng.normal(size=2500) > 0).astype(int)
+    for loss in LOSSES:
+        ours = LinearSVC(loss=loss).fit(X, y)
+        theirs = peers.LinearSVC(loss=loss, dual=True, tol=1e-8, max_iter=100_000).fit(X, y)
+        assert svc_objective(ours, X, y) <= svc_objective(theirs, X, y) * (1 + 1e-6)
+        assert surefit.verify(ours, X, y).holds
+        assert "epochs" in ours.trace_.events[0].values
+
+
+HARD = {
+    "fewer rows than columns": lambda X, y: (X[:4], np.array([0, 1, 0, 1])),
+    "two rows": lambda X, y: (X[:2], np.array([0, 1])),
+    "a column twice, one constant": lambda X, y: (np.column_stack([X, X[:, 0], np.ones(len(X))]), y),
+    "small units": lambda X, y: (X * 1e-6, y),
+    "ties": lambda X, y: (np.round(X), y),
+    "told apart": lambda X, y: (np.column_stack([X, 2.0 * y]), y),
+    "read only": lambda X, y: (np.asfortranarray(X), y),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_hard_tables_are_fitted_and_proved(loss, case):
+    X, y, _ = planted(120, 5)
+    X, y = HARD[case](X, y)
+    X.flags.writeable = False
+    model = LinearSVC(loss=loss).fit(X, y)
+    assert model.certificate_.holds, model.certificate_.statement
+    assert surefit.verify(model, X, y).holds
+    assert surefit.verify(LinearSVR().fit(X, y * 1.0), X, y * 1.0).holds
+
+
+def test_what_cannot_be_done_is_said():
+    X, y, _ = planted(30, 2)
+    with pytest.raises(surefit.core.errors.RefusalError, match="leave multi_class='ovr'"):
+        LinearSVC(multi_class="crammer_singer").fit(X, y)
+    with pytest.raises(ValueError, match="greater than one"):
+        LinearSVC().fit(X, np.zeros(30))
+    sparse = LinearSVC().fit(X, y).sparsify()
+    assert sp.issparse(sparse.coef_)
+    assert (sparse.predict(X) == sparse.densify().predict(X)).all()
