@@ -32,11 +32,17 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.distributions import information as information
     from surefit.evaluate.assess import assess as assess
     from surefit.evaluate.cross_validate import cross_validate as cross_validate
+    from surefit.evaluate.cross_validate_bootstrap import bootstrap_validate as bootstrap_validate
+    from surefit.evaluate.cross_validate_nested import nested_cross_validate as nested_cross_validate
     from surefit.evaluate.fit_formula import fit_formula as fit_formula
     from surefit.evaluate.intervals import score_interval as score_interval
     from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
+    from surefit.evaluate.search_choice import simplest_within as simplest_within
+    from surefit.evaluate.search_grid import GridSearch as GridSearch
+    from surefit.evaluate.search_halving import HalvingSearch as HalvingSearch
+    from surefit.evaluate.search_random import RandomSearch as RandomSearch
     from surefit.io.load import inspect as inspect
     from surefit.io.load import load as load
     from surefit.io.save import save as save
@@ -103,6 +109,8 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
     from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
+    from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier as DecisionTreeClassifier
+    from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor as DecisionTreeRegressor
     from surefit.solvers.minimize import minimize as minimize
 
     __version__: str
@@ -118,6 +126,8 @@ _EXPORTS = {
     "ConstrainedLasso": "models.linear.constrained",
     "ConstrainedRidge": "models.linear.constrained",
     "ContrastEncoder": "models.prepare.contrast_encoder",
+    "DecisionTreeClassifier": "models.tree.decision_tree_classifier",
+    "DecisionTreeRegressor": "models.tree.decision_tree_regressor",
     "Diagnosis": "core.diagnosis",
     "EarlyStopping": "core.callbacks",
     "ElasticNet": "models.linear.elastic_net",
@@ -127,6 +137,8 @@ _EXPORTS = {
     "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
     "GeneralizedLinearRegressor": "models.linear.glm_regressor",
+    "GridSearch": "evaluate.search_grid",
+    "HalvingSearch": "evaluate.search_halving",
     "HuberRegressor": "models.linear.huber",
     "IncrementalPCA": "models.factor.incremental_pca",
     "LADRegressor": "models.linear.lad",
@@ -163,6 +175,7 @@ _EXPORTS = {
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
     "QuantileRegressor": "models.linear.quantile",
+    "RandomSearch": "evaluate.search_random",
     "Ridge": "models.linear.ridge",
     "RidgeCV": "models.linear.ridge_cv",
     "RidgeClassifier": "models.linear.ridge_classifier",
@@ -178,6 +191,7 @@ _EXPORTS = {
     "Trace": "core.trace",
     "TweedieRegressor": "models.linear.tweedie_regressor",
     "assess": "evaluate.assess",
+    "bootstrap_validate": "evaluate.cross_validate_bootstrap",
     "config": "core.config",
     "cross_validate": "evaluate.cross_validate",
     "current_config": "core.config",
@@ -191,10 +205,12 @@ _EXPORTS = {
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
     "minimize": "solvers.minimize",
+    "nested_cross_validate": "evaluate.cross_validate_nested",
     "original_scale": "evaluate.original_scale",
     "read": "data.read",
     "save": "io.save",
     "score_interval": "evaluate.intervals",
+    "simplest_within": "evaluate.search_choice",
     "verify": "io.verify",
 }
 

@@ -1,0 +1,361 @@
+"""Search: try candidates on rows left out, take one, and say what its score is worth."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.config import current_config
+from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.data.checks import check_weights
+from surefit.data.door import is_streamed
+from surefit.evaluate.cross_validate import _jobs, cross_validate
+from surefit.evaluate.cross_validate_folds import Fold, chosen_metrics, classes_of, weights_for
+from surefit.evaluate.cross_validate_store import FoldStore
+from surefit.evaluate.intervals_base import check_level
+from surefit.evaluate.search_choice import Complexity, choose, ranks_of
+from surefit.evaluate.search_honest import SearchScore, corrected_by_folds, corrected_by_rows
+from surefit.evaluate.search_path import WholeMoments, grouped, has_direct_path, strength_of
+from surefit.evaluate.search_results import results_of
+from surefit.evaluate.search_work import Deadline, SearchWork, run_groups
+from surefit.metrics.base import Metric
+from surefit.resample.choose import Pair, count_rows, pairs_of
+
+MOST_ANSWERS = 50_000_000  # numbers kept to correct the score by rows; beyond it, folds must do
+
+
+def _has(name: str) -> Any:
+    def check(search: Any) -> bool:
+        inner = getattr(search, "best_estimator_", search.estimator)
+        getattr(inner, name)  # its own error, where it has none
+        return True
+
+    return check
+
+
+class Search(MetaEstimatorMixin, BaseEstimator):
+    """What all searches share: folds, scores, the choice, the refit on all rows, and an honest score."""
+
+    estimator: Any
+    scoring: Any
+    split: Any
+    choice: Any
+    complexity: Complexity
+    path: bool
+    refit: bool
+    n_jobs: int | None
+    time_budget: float | None
+    checkpoint: str | Path | None
+    return_train_score: bool
+    error_score: Any
+    level: float
+    random_state: Any
+
+    @abstractmethod
+    def _candidates(self) -> list[dict[str, Any]]:
+        """All that may be tried, in order."""
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Try the candidates on rows left out, and fit the one chosen to all rows."""
+        check_level(self.level)
+        self._check_choice()
+        candidates = self._candidates()
+        if not candidates:
+            raise ParameterError(f"{type(self).__name__} has no candidate to try: give at least one value.")
+        classes = None if is_streamed(X, y, sample_weight) else classes_of(self.estimator, y)
+        (name, scorer), *others = self._scorers(classes)
+        if others:
+            raise ParameterError(
+                "a search chooses by one score: name one, and score the chosen model by others."
+            )
+        self.metric_name_, self.greater_is_better_ = name, getattr(scorer, "better", "higher") == "higher"
+        strength = strength_of(self.estimator, list(candidates[0])) if self.path else None
+        if is_streamed(X, y, sample_weight):
+            self._search_source(X, y, sample_weight, candidates, scorer)
+        else:
+            rows = count_rows(X)
+            if y is not None and count_rows(y) != rows:
+                raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
+            weight = check_weights(sample_weight, rows)
+            whole_path = strength if weight is None or not hasattr(self.estimator, "steps") else None
+            shared = None
+            if whole_path and has_direct_path(self.estimator, X, y) and np.isfinite(np.sum(y)):
+                shared = WholeMoments(X, y, weight)
+            pairs = pairs_of(
+                self.split, X, y, groups, classes=classes is not None, random_state=self._split_seed()
+            )
+            work = SearchWork(
+                self.estimator, name, scorer, X, y, weight, classes, self.return_train_score, whole_path,
+                self.error_score, shared,
+            )  # fmt: skip
+            self._search(work, candidates, pairs)
+        self._choose(strength)
+        if self.refit:
+            self._refit(X, y, sample_weight)
+        return self
+
+    def _scorers(self, classes: Any) -> list[tuple[str, Any]]:
+        if self.scoring is not None:
+            return list(chosen_metrics(self.estimator, self.scoring, classes).items())
+        kind = get_tags(self.estimator).estimator_type
+        if kind not in ("classifier", "regressor"):
+            if not hasattr(self.estimator, "score"):
+                raise ParameterError(f"{type(self.estimator).__name__} has no score: name one with scoring=.")
+            return [("score", _own_score)]
+        named = "accuracy_score" if kind == "classifier" else "r2_score"
+        return list(chosen_metrics(self.estimator, named, classes).items())
+
+    def _check_choice(self) -> None:
+        rule = self.choice
+        number = isinstance(rule, int | float) and not isinstance(rule, bool) and rule >= 0
+        if rule not in ("best", "one_standard_error") and not number:
+            raise ParameterError(
+                f"choice={rule!r} must be 'best', 'one_standard_error', or a difference within which the "
+                "simplest is taken."
+            )
+
+    def _split_seed(self) -> Any:
+        return self.random_state if isinstance(self.random_state, int | np.integer) else 0
+
+    def _store(self, work: SearchWork) -> FoldStore | None:
+        place = self.checkpoint if self.checkpoint is not None else current_config().checkpoint
+        if place is None:
+            return None
+        what = (work.X, work.y, work.weight, {work.name: work.scorer}, work.train_scores)
+        return FoldStore.of(place, self.estimator, *what)
+
+    def _run(
+        self,
+        work: SearchWork,
+        candidates: Sequence[Mapping[str, Any]],
+        pairs: Sequence[Pair],
+        deadline: Deadline,
+    ) -> list[list[Fold] | None]:
+        """For each candidate its folds; None where the time was over before."""
+        groups = (
+            grouped(candidates, work.strength) if work.strength else [[k] for k in range(len(candidates))]
+        )
+        wanted = [[candidates[k] for k in group] for group in groups]
+        done = run_groups(
+            work, wanted, pairs, _jobs(self.n_jobs), deadline, self._store(work), self.estimator
+        )
+        found: list[list[Fold] | None] = [None] * len(candidates)
+        for group, folds in zip(groups, done, strict=True):
+            for place, number in enumerate(group):
+                found[number] = None if folds is None else [fold[place] for fold in folds]
+        return found
+
+    def _search(self, work: SearchWork, candidates: list[dict[str, Any]], pairs: list[Pair]) -> None:
+        found = self._run(work, candidates, pairs, Deadline(self.time_budget))
+        self._keep(candidates, found, pairs, work)
+
+    def _keep(
+        self,
+        candidates: list[dict[str, Any]],
+        found: Sequence[list[Fold] | None],
+        pairs: Sequence[Pair] | None,
+        work: SearchWork | None,
+        extra: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        """Note what was tried, and how it did."""
+        tried = [k for k, folds in enumerate(found) if folds is not None]
+        self.not_tried_ = [dict(candidates[k]) for k, folds in enumerate(found) if folds is None]
+        if not tried:
+            raise RefusalError(
+                f"time_budget={self.time_budget} was over before the first candidate was scored on all "
+                "folds: give more time, fewer folds or fewer rows."
+            )
+        folds = [found[k] for k in tried]
+        self._tried = [dict(candidates[k]) for k in tried]
+        self._scores = np.array([[fold.scores[self.metric_name_] for fold in one] for one in folds])  # type: ignore[union-attr]
+        self._evidence = (folds, pairs, work)
+        self.n_splits_ = self._scores.shape[1]
+        sign = 1.0 if self.greater_is_better_ else -1.0
+        more = {name: [values[k] for k in tried] for name, values in (extra or {}).items()}
+        self.cv_results_ = results_of(self._tried, folds, self.metric_name_, sign, more)
+
+    def _finalists(self) -> list[int]:
+        """The candidates that the choice is among."""
+        return list(range(len(self._tried)))
+
+    def _choose(self, strength: str | None) -> None:
+        sign = 1.0 if self.greater_is_better_ else -1.0
+        final = self._finalists()
+        scores, tried = self._scores[final], [self._tried[k] for k in final]
+        place, self.tolerance_ = choose(
+            self.choice, scores, sign, lambda: ranks_of(self.complexity, tried, strength)
+        )
+        self.best_index_ = final[place]
+        self.best_params_ = self._tried[self.best_index_]
+        mean = float(scores[place].mean())
+        self.best_score_ = SearchScore(mean, self._corrected(final, sign), self._caveat(len(final)))
+        del self._evidence, self._scores, self._tried
+        self.searched_ = self._searched()
+
+    def _corrected(self, final: list[int], sign: float) -> Any:
+        folds, pairs, work = self._evidence
+        scorer = None if work is None else work.scorer
+        folds = [folds[k] for k in final]
+        if len(final) == 1 and self.n_splits_ < 2:
+            return None
+        kept = (
+            isinstance(scorer, Metric)
+            and pairs is not None
+            and all(fold.answers for one in folds for fold in one)
+        )
+        if kept and len(final) * count_rows(work.y) <= MOST_ANSWERS:
+            method = next(iter(folds[0][0].answers))
+            rows = np.concatenate([test for _, test in pairs])
+            answers = [np.concatenate([np.asarray(fold.answers[method]) for fold in one]) for one in folds]
+            weight = None if work.weight is None else work.weight[rows]
+            truth = np.asarray(work.y)[rows]
+            return corrected_by_rows(scorer, truth, answers, weight, level=self.level)  # type: ignore[arg-type]
+        if self.n_splits_ < 2:
+            return None
+        return corrected_by_folds(self._scores[final], sign, self.metric_name_, level=self.level)
+
+    def _caveat(self, count: int) -> str:
+        if count == 1:
+            return "One candidate was tried, so that its score is that of cross-validation."
+        return (
+            f"It is the score by which one of {count} candidates was chosen, and so is optimistic; interval "
+            "has the corrected one, and cross_validate(search, X, y) measures it by nested resampling."
+        )
+
+    def _searched(self) -> str:
+        tried = len(self.cv_results_["params"])
+        text = f"{tried} candidates were tried on {self.n_splits_} folds"
+        if self.not_tried_:
+            text += f", and {len(self.not_tried_)} were not, as the time was over"
+        return f"{text}; {self.best_params_} was chosen by {self.metric_name_}."
+
+    def _refit(self, X: Any, y: Any, weight: Any) -> None:
+        model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        given = {} if weight is None or is_streamed(X, y, weight) else weights_for(model, np.asarray(weight))
+        model.fit(X, *(() if y is None else (y,)), **given)
+        self.best_estimator_ = model
+
+    def _search_source(
+        self, X: Any, y: Any, weight: Any, candidates: list[dict[str, Any]], scorer: Any
+    ) -> None:
+        """Over a table that is read in batches: each candidate is a cross-validation of its own."""
+        deadline = Deadline(self.time_budget)
+        found: list[list[Fold] | None] = []
+        for params in candidates:
+            if found and deadline.passed():
+                found.append(None)
+                continue
+            model = clone(self.estimator).set_params(**params)
+            done = cross_validate(
+                model, X, y, split=self.split, metrics={self.metric_name_: scorer}, sample_weight=weight,
+                checkpoint=self.checkpoint, random_state=self._split_seed(),
+            )  # fmt: skip
+            found.append(list(done.folds))
+        self._keep(candidates, found, None, None)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of the chosen model, with what was searched among its parts."""
+        found = getattr(self._chosen_model(), "certificate_", None)
+        if not isinstance(found, Certificate):
+            raise AttributeError(f"{type(self.best_estimator_).__name__} makes no certificate.")
+        searched = {
+            "candidates tried": float(len(self.cv_results_["params"])),
+            "candidates not tried": float(len(self.not_tried_)),
+        }
+        return replace(found, parts={**found.parts, **searched})
+
+    @property
+    def diagnosis_(self) -> Any:
+        """The diagnosis of the chosen model."""
+        return self._chosen_model().diagnosis_
+
+    @property
+    def classes_(self) -> Any:
+        """The classes that the chosen model tells apart."""
+        return self._chosen_model().classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the fit."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_ before it was fitted.")
+        return int(self.best_estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The names of the columns of the fit, if they had names."""
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(f"{type(self).__name__} has no feature_names_in_ before it was fitted.")
+        return self.best_estimator_.feature_names_in_
+
+    def _chosen_model(self) -> Any:
+        check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise RefusalError(
+                "refit=False fits no model to all rows: set refit=True, or fit best_params_ yourself."
+            )
+        return self.best_estimator_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_params_")
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> Any:
+        """Predict by the chosen model."""
+        return self._chosen_model().predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities by the chosen model."""
+        return self._chosen_model().predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of probabilities by the chosen model."""
+        return self._chosen_model().predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Scores by the chosen model."""
+        return self._chosen_model().decision_function(X)
+
+    @available_if(_has("transform"))
+    def transform(self, X: Any) -> Any:
+        """Map rows by the chosen model."""
+        return self._chosen_model().transform(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Score the chosen model as the search did; higher is better: errors come with a minus sign."""
+        model = self._chosen_model()
+        ((_, scorer),) = self._scorers(getattr(model, "classes_", None))
+        if not isinstance(scorer, Metric):
+            return float(scorer(model, X, y))
+        from surefit.evaluate.assess import assess
+
+        found = float(assess(model, X, y, metrics=scorer)[scorer.name])
+        return found if scorer.better == "higher" else -found
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = copy.deepcopy(inner.classifier_tags)
+        tags.regressor_tags = copy.deepcopy(inner.regressor_tags)
+        tags.target_tags = copy.deepcopy(inner.target_tags)
+        tags.input_tags = copy.deepcopy(inner.input_tags)
+        return tags
+
+
+def _own_score(model: Any, X: Any, y: Any = None) -> float:
+    return float(model.score(X) if y is None else model.score(X, y))

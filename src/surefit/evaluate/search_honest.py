@@ -1,0 +1,167 @@
+"""What the score of a chosen candidate is worth: the best of many scores is too good, by so much.
+
+Bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018): rows are drawn
+with replacement from the answers that all candidates gave for rows left out; the candidate that is best
+on the rows drawn is scored on the rows not drawn. No model is fitted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError
+from surefit.evaluate.intervals_base import ScoreInterval, check_level
+from surefit.metrics.base import Metric
+
+Matrix = NDArray[np.float64]
+DRAWS = 500
+METHOD = "bootstrap bias-corrected cross-validation"
+SQUARED = ("mean_squared_error", "root_mean_squared_error", "r2_score")
+MEANS = ("accuracy_score", "zero_one_loss", "mean_absolute_error", *SQUARED)
+MOST_SCORES = 40_000  # evaluations of a metric without a short way: beyond it, fewer draws
+
+
+class SearchScore(float):
+    """A score that was the best of many, and so is optimistic; ``interval`` corrects it, ``caveat`` says
+    it.
+
+    >>> corrected = ScoreInterval("accuracy_score", 0.87, 0.8, 0.92, 0.95, METHOD)
+    >>> score = SearchScore(0.9, corrected, "Chosen by it.")
+    >>> score, score.interval.estimate
+    (0.9, 0.87)
+    """
+
+    interval: ScoreInterval | None
+    caveat: str
+
+    def __new__(  # noqa: D102 (the class says it)
+        cls, value: float, interval: ScoreInterval | None = None, caveat: str = ""
+    ) -> SearchScore:
+        made = super().__new__(cls, value)
+        made.interval = interval
+        made.caveat = caveat
+        return made
+
+    def __reduce__(self) -> Any:
+        return SearchScore, (float(self), self.interval, self.caveat)
+
+
+def corrected_by_rows(
+    metric: Metric,
+    truth: Any,
+    answers: Sequence[Any],
+    weight: Any = None,
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    random_state: Any = 0,
+) -> ScoreInterval:
+    """The score of "take the best of these candidates" on new rows, from their answers for rows left out.
+
+    answers: for each candidate, its answer for each row, all by models that had not seen the row.
+
+    >>> from surefit.metrics import accuracy_score
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(2, size=60)
+    >>> guesses = [rng.integers(2, size=60) for _ in range(50)]
+    >>> best = max(accuracy_score(truth, guess) for guess in guesses)
+    >>> round(best, 2), round(corrected_by_rows(accuracy_score, truth, guesses).estimate, 2)
+    (0.62, 0.46)
+    """
+    level = check_level(level)
+    truth = np.asarray(truth)
+    weights = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=np.float64)
+    rng = np.random.default_rng(random_state)
+    losses = _losses(metric, truth, answers)
+    if losses is None:
+        draws = max(20, min(draws, MOST_SCORES // max(1, len(answers))))
+    counts = rng.multinomial(len(truth), np.full(len(truth), 1.0 / len(truth)), size=draws)
+    found = (
+        _by_losses(metric, truth, losses, counts, weights)
+        if losses is not None
+        else _by_metric(metric, truth, answers, counts, weights)
+    )
+    return _interval(found, level, metric.name)
+
+
+def corrected_by_folds(
+    scores: Matrix, sign: float, name: str, *, level: float = 0.95, draws: int = DRAWS, random_state: Any = 0
+) -> ScoreInterval:
+    """The same from the scores of folds, (candidates, folds), where the answers are not at hand."""
+    level = check_level(level)
+    folds = scores.shape[1]
+    if folds < 2:
+        raise ParameterError("one fold has no other to be corrected by: take at least two.")
+    rng = np.random.default_rng(random_state)
+    counts = rng.multinomial(folds, np.full(folds, 1.0 / folds), size=draws)
+    left = counts == 0
+    usable = left.any(axis=1)
+    counts, left = counts[usable].astype(float), left[usable].astype(float)
+    best = np.nanargmax(np.where(np.isfinite(scores), sign * scores, -np.inf) @ counts.T, axis=0)
+    held_out = (left * scores[best]).sum(axis=1) / left.sum(axis=1)
+    return _interval(held_out, level, name)
+
+
+def _interval(found: Matrix, level: float, name: str) -> ScoreInterval:
+    found = found[np.isfinite(found)]
+    if len(found) < 2:
+        return ScoreInterval(name, np.nan, np.nan, np.nan, level, METHOD)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return ScoreInterval(
+        name, float(found.mean()), float(low), float(high), level, METHOD, float(found.std(ddof=1))
+    )
+
+
+def _losses(metric: Metric, truth: Any, answers: Sequence[Any]) -> Matrix | None:
+    """What each row adds to the mean that the metric is made of, (rows, candidates), where it is one."""
+    if metric.name not in MEANS or truth.ndim != 1 or any(np.ndim(answer) != 1 for answer in answers):
+        return None
+    plain = {"normalize": True, "multioutput": "uniform_average", "force_finite": True}
+    if any(value != plain.get(name, value) for name, value in metric.options.items()):
+        return None
+    table = np.column_stack([np.asarray(answer) for answer in answers])
+    if metric.name in ("accuracy_score", "zero_one_loss"):
+        return (table != truth[:, None]).astype(np.float64)
+    left = table.astype(np.float64) - truth[:, None].astype(np.float64)
+    return np.asarray(np.abs(left) if metric.name == "mean_absolute_error" else left**2)
+
+
+def _by_losses(metric: Metric, truth: Any, losses: Matrix, counts: Any, weight: Any) -> Matrix:
+    inside, outside = counts * weight, (counts == 0) * weight
+    usable = (inside.sum(axis=1) > 0) & (outside.sum(axis=1) > 0)
+    inside, outside = inside[usable], outside[usable]
+    # Every loss here is smaller the better the score, on any rows, so the least loss is the best score.
+    best = np.argmin(inside @ losses, axis=1)
+    mean = np.einsum("bn,nb->b", outside, losses[:, best]) / outside.sum(axis=1)
+    if metric.name == "accuracy_score":
+        return np.asarray(1 - mean)
+    if metric.name == "root_mean_squared_error":
+        return np.asarray(np.sqrt(mean))
+    if metric.name != "r2_score":
+        return np.asarray(mean)
+    share = outside / outside.sum(axis=1, keepdims=True)
+    centred = truth.astype(np.float64) - np.average(truth.astype(np.float64), weights=weight)
+    spread = share @ centred**2 - (share @ centred) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(spread > 0, 1 - mean / spread, np.nan)
+
+
+def _by_metric(metric: Metric, truth: Any, answers: Sequence[Any], counts: Any, weight: Any) -> Matrix:
+    sign = 1.0 if metric.better == "higher" else -1.0
+    found = []
+    for drawn in counts:
+        inside, outside = np.flatnonzero(drawn * weight), np.flatnonzero((drawn == 0) * weight)
+        try:
+            scores = [
+                sign * metric.finish(metric.of(truth[inside], answer[inside], (drawn * weight)[inside]))
+                for answer in answers
+            ]
+            best = answers[int(np.nanargmax(scores))]
+            found.append(float(metric.finish(metric.of(truth[outside], best[outside], weight[outside]))))
+        except ValueError:  # a draw without one of the classes has no score
+            continue
+    return np.array(found)
