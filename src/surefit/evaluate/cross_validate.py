@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import current_config, threads
 from surefit.core.diagnosis import Diagnosis, diagnose
-from surefit.core.errors import DataError, ParameterError
+from surefit.core.errors import DataError, ParameterError, SurefitWarning
 from surefit.core.progress import progress
 from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
@@ -99,7 +100,10 @@ def cross_validate(
     store = (
         None if checkpoint is None else FoldStore.of(checkpoint, model, X, y, weight, chosen, train_scores)
     )
-    folds = run_folds(work, pairs, jobs, store)
+    with warnings.catch_warnings():  # around all threads: the filters belong to the process
+        if min(len(test) for _, test in pairs) < 2:
+            warnings.simplefilter("ignore", SurefitWarning)  # of scores that one row does not have
+        folds = run_folds(work, pairs, jobs, store)
     diagnosis = _diagnosis(outside, share_of_twins(X, y, pairs))
     sizes = [(len(train), len(test)) for train, test in pairs]
     tested = {name: rows_tested(metric, folds, pairs, y, weight) for name, metric in chosen.items()}

@@ -188,7 +188,8 @@ def fold_interval(
     One fold, or folds too small for a score of their own, have none: then it is that of all rows tested.
     """
     values = np.array([fold.scores[name] for fold in folds])
-    if len(values) > 1 and np.isfinite(values).all():
+    alone = tested is not None and min(test for _, test in sizes) < 2
+    if len(values) > 1 and np.isfinite(values).all() and not alone:
         share = float(np.mean([test / train for train, test in sizes]))
         return corrected_interval(values, share, level=level, metric=metric, name=name)
     if tested is None:

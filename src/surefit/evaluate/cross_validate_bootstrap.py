@@ -1,0 +1,121 @@
+"""Bootstrap validation: models of rows drawn with replacement, judged by the rows that were left out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from surefit.core.errors import DataError, SurefitWarning
+from surefit.data.checks import check_weights
+from surefit.evaluate.cross_validate import cross_validate
+from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.intervals import rows_tested
+from surefit.metrics.base import Metric
+from surefit.resample.bootstrap import Bootstrap
+from surefit.resample.choose import count_rows
+from surefit.resample.optimism import error_632, error_632_plus
+from surefit.resample.streams import stream
+
+MOST_PAIRS = 1_000_000  # of truths with predictions of other rows; beyond it, some shuffles stand for all
+SHUFFLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapEstimate:
+    """The estimates of a score for new rows.
+
+    train: of the model of all rows on those rows, too kind. left_out: of the rows left out by each sample,
+    too harsh. plain_632 and plus_632 lie between. chance: if predictions had nothing to do with the truth.
+    """
+
+    metric: str
+    train: float
+    left_out: float
+    plain_632: float
+    plus_632: float
+    chance: float
+    samples: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.metric}: .632+ {self.plus_632:.4g}, .632 {self.plain_632:.4g}, "
+            f"left out {self.left_out:.4g}, train {self.train:.4g}, chance {self.chance:.4g} ({self.samples} samples)"
+        )
+
+
+def bootstrap_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: Any = None,
+    n_samples: int = 50,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> BootstrapEstimate:
+    """Estimate a score by the bootstrap: .632, and .632+, which holds up for models that learn rows by heart.
+
+    metric: one that is a score of predictions; by default the first of those of ``cross_validate``.
+
+    >>> import surefit
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = surefit.bootstrap_validate(KNeighborsClassifier(1), X, y, metric="zero_one_loss")
+    >>> found.train, round(found.plus_632, 3), round(found.chance, 3)
+    (0.0, 0.031, 0.667)
+    """
+    classes = classes_of(model, y)
+    chosen = chosen_metrics(model, metric, classes)
+    name, scorer = next(iter(chosen.items()))
+    if not isinstance(scorer, Metric):
+        raise DataError(
+            f"{name} is a function: choose a metric of surefit's, which can be told of other rows."
+        )
+    truth, rows = np.asarray(y), count_rows(X)
+    weight = check_weights(sample_weight, rows)
+    everything = np.arange(rows)
+    whole = FoldWork(clone(model), {name: scorer}, X, y, weight, classes)((everything, everything))
+    train = whole.scores[name]
+    draws = list(Bootstrap(n_samples, random_state=random_state).split(X))
+    usable = [pair for pair in draws if len(pair[1])]
+    if not usable:
+        raise DataError("no sample leaves a row out: there are too few rows for the bootstrap.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SurefitWarning)
+        found = cross_validate(
+            model, X, y, split=usable, metrics={name: scorer}, sample_weight=sample_weight, n_jobs=n_jobs
+        )
+        # Each row left out counts alike, however often it was.
+        tested = np.concatenate([test for _, test in usable])
+        times = 1.0 / np.bincount(tested, minlength=rows)[tested]
+        y_tested, answers, given = rows_tested(scorer, found.folds, usable, y, weight)
+        left_out = float(
+            scorer.finish(scorer.of(y_tested, answers, times * (1.0 if given is None else given)))
+        )
+        all_rows = rows_tested(scorer, [whole], [(everything, everything)], y, weight)
+        chance = _by_chance(scorer, truth, all_rows[1], weight)
+    plain, plus = error_632(train, left_out), error_632_plus(train, left_out, chance)
+    return BootstrapEstimate(name, train, left_out, plain, plus, chance, len(usable))
+
+
+def _by_chance(metric: Metric, truth: NDArray[Any], answers: Any, weight: Any) -> float:
+    """The score over all pairs of a truth with the prediction for any row."""
+    rows = len(truth)
+    own = np.ones(rows) if weight is None else weight
+    if rows * rows <= MOST_PAIRS:
+        turns: Any = range(rows)
+        orders = ((np.arange(rows) + turn) % rows for turn in turns)
+    else:
+        orders = (stream(0, task).permutation(rows) for task in range(SHUFFLES))
+    total = None
+    for order in orders:
+        piece = metric.of(truth, answers[order], own * own[order])
+        total = piece if total is None else total + piece
+    return float(metric.finish(total))
