@@ -72,9 +72,9 @@ EXACT |= {
     )
 }
 EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes have no best answer without
-# Stochastic steps depend on the order of rows, so that these go on to the minimum, or step for all rows at once.
-EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12}
-EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1}
+# Stochastic steps depend on the order of rows: these go on to the minimum, or step for all rows at once.
+EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12, "max_iter": 25}
+EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1, "max_iter": 25}
 EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # What makes folds the same for rows in any order, and for weights as for repetition.
