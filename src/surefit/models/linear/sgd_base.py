@@ -79,7 +79,7 @@ class StochasticLinear(Estimator, abstract=True):
     def _iteration_limit(self) -> int:
         return self.max_iter
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any = None,
