@@ -19,6 +19,7 @@ import scipy.sparse
 
 from surefit.core import native
 from surefit.core.native import compiled
+from surefit.core.native.dual_cd import DualPlan
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((20_000, 12))
@@ -51,6 +52,14 @@ def into(*arguments, shape):
 def gram_of_columns():
     G = np.zeros((12, 12))
     return (np.asfortranarray(X), np.arange(12), G, 0, X.mean(axis=0), WEIGHT, 0.5), {}, [G]
+
+
+def dual_slopes():
+    rows, at = X[:200].copy(), np.sign(TARGET[:200])
+    u, w, end = np.zeros(200), np.zeros(12), np.full(200, np.inf)
+    low, high = np.where(at > 0, -end, 0.0), np.where(at > 0, 0.0, end)
+    plan = DualPlan(0.0, 0.5, 400.0)
+    return (rows, at, low, high, plan, u, w), {"weight": WEIGHT[:200], "tolerance": 0.0, "most": 150}, [w]
 
 
 def quadratic():
@@ -120,6 +129,7 @@ CASES = {
         "round_trip",
         (X, X[:12, :2].copy(), X[:, :2] + 1.0, np.arange(20_000) % 3.0, X[0]),
     ),
+    "dual_cd.dual_cd": ("dual_cd", "dual_cd", Writing(dual_slopes)),
     "distinct_items.distinct_items": ("distinct_items", "distinct_items", (np.arange(20_000) % 7,)),
     "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),
     "pair_counts.pair_counts": (
