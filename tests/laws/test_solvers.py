@@ -16,6 +16,7 @@ from surefit.solvers.base import Solution
 from surefit.solvers.choose import solver_named, suited
 
 TOLERANCE = {"exact": 1e-8, "second order": 1e-8, "first order": 1e-6}
+NAMES = 4  # of losses and penalties that each solver meets at the least
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Fit:
 def design() -> Iterator[Fit]:
     """Yield each pair once, in a form and with solvers that take turns, then what solvers have not met."""
     turns: dict[str, int] = {}
+    names: dict[str, set[str]] = {}
     met: set[tuple[str, str]] = set()
     pairs: dict[str, tuple[Loss, Penalty]] = {}
     for row, loss in enumerate(losses()):
@@ -65,6 +67,7 @@ def design() -> Iterator[Fit]:
                     chosen = fit.solvers if fit.proved else fit.solvers[:1]
                     for solver in chosen:
                         turns[solver] = turns.get(solver, 0) + 1
+                        names.setdefault(solver, set()).update((loss.name, name))
                         met.add((solver, form))
                     pairs |= dict.fromkeys(able, (loss, penalty))
                     yield Fit(loss, penalty, form, fit_intercept, chosen)
@@ -74,6 +77,11 @@ def design() -> Iterator[Fit]:
             objective = bound(*planted(loss), loss, penalty, form)
             if (solver, form) not in met and solver_named(solver).refusal(objective) is None:
                 yield Fit(loss, penalty, form, number % 2 == 0, (solver,))
+        for penalty in (case for name in PENALTIES for case in penalties_of(name)):
+            few = len(names.get(solver, ())) < NAMES and penalty.name not in names.get(solver, ())
+            if few and solver_named(solver).refusal(bound(*planted(loss), loss, penalty)) is None:
+                names.setdefault(solver, set()).update((loss.name, penalty.name))
+                yield Fit(loss, penalty, "dense", True, (solver,))
 
 
 DESIGN = list(design())
@@ -92,7 +100,7 @@ def test_the_design_is_small_and_covers() -> None:
         used = [fit for fit in DESIGN if solver in fit.solvers]
         assert {fit.fit_intercept for fit in used} == {True, False}, solver
         assert {*FORMS} - {fit.form for fit in used} <= ({"chunked"} if SOLVERS[solver].needs.rows else set())
-        assert len({fit.loss.name for fit in used} | {fit.penalty.name for fit in used}) >= 4, solver
+        assert len({fit.loss.name for fit in used} | {fit.penalty.name for fit in used}) >= NAMES, solver
 
 
 @pytest.mark.parametrize("fit", DESIGN, ids=lambda fit: fit.id)

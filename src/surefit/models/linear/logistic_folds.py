@@ -82,8 +82,9 @@ def folds_of(model: Any, source: Source, engine: Engine, rule: str) -> Iterator[
         for fold in range(int(count)):
             train = _selected(weighted, RowsByContent(source.schema.width, int(count), fold, others=True))
             test = _selected(source, RowsByContent(source.schema.width, int(count), fold, others=False))
-            if in_memory(test) is None or len(in_memory(test)):
-                yield Fold(train, test, in_memory(test), engine)
+            rows = in_memory(test)
+            if rows is None or len(rows):
+                yield Fold(train, test, rows, engine)
         return
     pairs = zip(source_folds(weighted, int(count)), source_folds(source, int(count)), strict=True)
     for (train, _), (_, test) in pairs:

@@ -190,7 +190,7 @@ LARGE = 6.0  # standard deviations of a column times its coefficient: odds of on
 def _separating(objective: Objective, solution: Solution) -> dict[str, Any]:
     """Look for columns that tell two classes apart, where coefficients without a penalty grew large."""
     rows, spread = objective.rows, objective.spread
-    if rows is None or objective.loss.task != "binary" or objective.penalty.name != "none":
+    if rows is None or objective.loss.task != "binary" or not isinstance(objective.penalty, NoPenalty):
         return {}
     found: dict[str, Any] = {}
     coef, _ = objective.split(solution.x)

@@ -13,18 +13,16 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
 from surefit.data.source import Source, in_memory
-from surefit.losses import (
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Logistic,
-    ModifiedHuber,
-    Perceptron,
-    Squared,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
 from surefit.losses.base import Loss
+from surefit.losses.epsilon_insensitive import EpsilonInsensitive
+from surefit.losses.hinge import Hinge
+from surefit.losses.huber import Huber
+from surefit.losses.logistic import Logistic
+from surefit.losses.modified_huber import ModifiedHuber
+from surefit.losses.perceptron import Perceptron
+from surefit.losses.squared import Squared
+from surefit.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
+from surefit.losses.squared_hinge import SquaredHinge
 from surefit.penalties.base import Penalty
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.l1 import L1
