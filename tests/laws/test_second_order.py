@@ -190,7 +190,8 @@ class TestChoice:
             "proximal_newton": logistic(penalty=L1(0.1)),
             "lbfgs": logistic(wide, [0, 1, 0, 1]),
             "fista": logistic(wide, [0, 1, 0, 1], L1(0.1)),
-            "primal_dual": Objective.of_arrays(X, NUMBERS, Absolute(), L2(0.1)),
+            "frisch_newton": Objective.of_arrays(X, NUMBERS, Absolute(), L2(0.1)),
+            "primal_dual": Objective.of_arrays(X, NUMBERS, Absolute(), NonNegative()),
         }
         for name, objective in cases.items():
             assert choose(objective).name == name
