@@ -44,7 +44,8 @@ class BootstrapEstimate:
     def __str__(self) -> str:
         return (
             f"{self.metric}: .632+ {self.plus_632:.4g}, .632 {self.plain_632:.4g}, "
-            f"left out {self.left_out:.4g}, train {self.train:.4g}, chance {self.chance:.4g} ({self.samples} samples)"
+            f"left out {self.left_out:.4g}, train {self.train:.4g}, chance {self.chance:.4g} "
+            f"({self.samples} samples)"
         )
 
 

@@ -1,0 +1,155 @@
+"""Intervals around the predictions of any regression model that hold the truth as often as they say."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import DataError, RefusalError
+from surefit.core.parameters import Has, Interval, RandomState, validate
+from surefit.data.checks import check_weights
+from surefit.evaluate.conformal_scores import conformal_quantile, refuse_sources, set_aside
+from surefit.evaluate.cross_validate_folds import weights_for
+from surefit.resample.choose import count_rows, pairs_of
+
+Level = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
+Share = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
+Model = Annotated[object, Has("fit")]
+BLOCK = 4_000_000  # cells of rows by models at a time
+
+
+class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""Prediction intervals for any regression model, right for any distribution of exchangeable rows.
+
+    method: "split" fits on some rows and takes the errors of the others: covered with probability ``level``
+    at least. "cross" (CV+) uses all rows for both, by ``folds``; "jackknife+" leaves out one at a time:
+    covered with :math:`2\,\text{level} - 1` at least, and about ``level`` in practice. "cqr" widens or
+    narrows the band of two quantile models, so that it follows the spread; the model needs a parameter
+    ``quantile``. calibration: the share of rows set aside by "split" and "cqr"; a frozen model is
+    calibrated with all rows.
+
+    >>> import numpy as np, surefit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 2)); y = X @ [1.0, 2.0] + rng.normal(size=4000)
+    >>> model = surefit.ConformalRegressor(surefit.Ridge(), level=0.9, random_state=0).fit(X[:2000], y[:2000])
+    >>> low, high = model.predict_interval(X[2000:]).T
+    >>> float(np.mean((low <= y[2000:]) & (y[2000:] <= high)).round(2))
+    0.9
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        level: Level = 0.9,
+        method: Literal["split", "cross", "jackknife+", "cqr"] = "split",
+        calibration: Share = 0.25,
+        folds: Annotated[int, Interval(2, None)] = 10,
+        random_state: RandomState = None,
+    ) -> None:
+        self.model = model
+        self.level = level
+        self.method = method
+        self.calibration = calibration
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConformalRegressor:
+        """Fit the model or models, and keep the errors of rows that they have not seen."""
+        validate(self)
+        refuse_sources(self, X, y)
+        truth = np.asarray(y, dtype=np.float64)
+        if truth.ndim != 1:
+            raise DataError(f"ConformalRegressor takes one target a row, but y has {truth.ndim} dimensions.")
+        weight = check_weights(sample_weight, len(truth))
+        if self.method in ("cross", "jackknife+"):
+            self._fit_cross(X, truth, weight)
+        else:
+            self._fit_split(X, truth, weight)
+        if hasattr(self.models_[0], "n_features_in_"):
+            self.n_features_in_ = self.models_[0].n_features_in_
+        return self
+
+    def _fit_split(self, X: Any, y: Any, weight: Any) -> None:
+        train, aside = set_aside(self.model, X, y, self.calibration, self.random_state, stratify=False)
+        tail = (1 - self.level) / 2
+        wanted = [self.model] if self.method == "split" else [_at(self.model, q) for q in (tail, 1 - tail)]
+        self.models_ = [_fitted(model, X, y, weight, train) for model in wanted]
+        answers = [np.asarray(model.predict(_safe_indexing(X, aside))) for model in self.models_]
+        errors = np.maximum(answers[0] - y[aside], y[aside] - answers[-1])
+        self.errors_ = errors
+        given = None if weight is None else weight[aside]
+        self.width_ = conformal_quantile(errors, self.level, given)
+
+    def _fit_cross(self, X: Any, y: Any, weight: Any) -> None:
+        rows = count_rows(X)
+        folds = rows if self.method == "jackknife+" else self.folds
+        pairs = pairs_of(folds, X, random_state=self.random_state)
+        self.models_ = [_fitted(self.model, X, y, weight, train) for train, _ in pairs]
+        self.errors_, self.model_of_row_ = np.empty(rows), np.empty(rows, dtype=np.intp)
+        for number, (_, test) in enumerate(pairs):
+            answer = np.asarray(self.models_[number].predict(_safe_indexing(X, test)))
+            self.errors_[test], self.model_of_row_[test] = np.abs(y[test] - answer), number
+        self.weight_of_row_ = weight
+        self.whole_ = _fitted(self.model, X, y, weight, np.arange(rows))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict a number a row: by the model of all rows, or the middle of two quantiles."""
+        check_is_fitted(self, "models_")
+        if self.method in ("cross", "jackknife+"):
+            return np.asarray(self.whole_.predict(X))
+        return np.asarray(np.mean([model.predict(X) for model in self.models_], axis=0))
+
+    def predict_interval(self, X: Any) -> NDArray[np.float64]:
+        """Return low and high for each row, (n, 2); infinite where there are too few rows for the level."""
+        check_is_fitted(self, "models_")
+        answers = np.stack([np.asarray(model.predict(X), dtype=np.float64) for model in self.models_])
+        if self.method in ("split", "cqr"):
+            low, high = answers[0] - self.width_, answers[-1] + self.width_
+            crossed = low > high  # a band that was narrowed past itself: its middle is what is left
+            middle = (low + high) / 2
+            return np.column_stack([np.where(crossed, middle, low), np.where(crossed, middle, high)])
+        found = np.empty((answers.shape[1], 2))
+        step = max(1, BLOCK // len(self.errors_))
+        for start in range(0, len(found), step):
+            rows = slice(start, start + step)
+            centres = answers[self.model_of_row_, rows]
+            found[rows, 0] = -self._ranked(self.errors_[:, None] - centres)
+            found[rows, 1] = self._ranked(self.errors_[:, None] + centres)
+        return found
+
+    def _ranked(self, values: NDArray[np.float64]) -> Any:
+        weight = self.weight_of_row_
+        if weight is not None:
+            return [conformal_quantile(column, self.level, weight) for column in values.T]
+        rank = int(np.ceil(self.level * (len(values) + 1) * (1 - 1e-12)))
+        if rank > len(values):
+            return np.full(values.shape[1], np.inf)
+        return np.partition(values, rank - 1, axis=0)[rank - 1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        return tags
+
+
+def _fitted(model: Any, X: Any, y: Any, weight: Any, rows: Any) -> Any:
+    given = {} if weight is None else weights_for(model, weight[rows])
+    return clone(model).fit(_safe_indexing(X, rows), y[rows], **given)
+
+
+def _at(model: Any, quantile: float) -> Any:
+    """The model for another quantile; in a pipeline, its last step."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if "quantile" not in last.get_params(deep=False):
+        raise RefusalError(
+            f"method='cqr' needs a model of quantiles, and {type(last).__name__} has no parameter quantile: "
+            "take QuantileRegressor, or another method."
+        )
+    name = f"{model.steps[-1][0]}__quantile" if hasattr(model, "steps") else "quantile"
+    return clone(model).set_params(**{name: quantile})

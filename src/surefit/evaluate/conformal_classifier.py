@@ -1,0 +1,118 @@
+"""Sets of classes that hold the true one as often as they say, for any classifier with probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.errors import DataError, RefusalError
+from surefit.core.parameters import RandomState, validate
+from surefit.data.checks import check_weights
+from surefit.evaluate.conformal import Level, Model, Share
+from surefit.evaluate.conformal_scores import conformal_quantile, refuse_sources, set_aside
+from surefit.evaluate.cross_validate_folds import weights_for
+from surefit.resample.streams import seed_of, stream
+
+
+class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Sets of classes around any classifier's answer that hold the true class with probability ``level``.
+
+    method: "lac" takes every class that is likely enough, which gives the smallest sets on average, some
+    empty perhaps. "aps" takes classes in order of their probability until enough is covered, so that hard
+    rows get larger sets; the last class is in with the chance that makes the level exact, drawn from
+    ``random_state``, unless ``randomize=False``, which covers more. calibration: the share of rows set aside;
+    a frozen model is calibrated with all rows.
+
+    >>> import surefit
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = surefit.ConformalClassifier(surefit.GaussianNB(), level=0.95, random_state=0).fit(X, y)
+    >>> model.predict_set(X[[0, 52]]).astype(int)
+    array([[1, 0, 0],
+           [0, 1, 1]])
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        level: Level = 0.9,
+        method: Literal["lac", "aps"] = "lac",
+        randomize: bool = True,
+        calibration: Share = 0.25,
+        random_state: RandomState = None,
+    ) -> None:
+        self.model = model
+        self.level = level
+        self.method = method
+        self.randomize = randomize
+        self.calibration = calibration
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConformalClassifier:
+        """Fit the model, and keep how strange the rows set aside look to it."""
+        validate(self)
+        refuse_sources(self, X, y)
+        truth = np.asarray(y)
+        weight = check_weights(sample_weight, len(truth))
+        if not hasattr(self.model, "predict_proba"):
+            raise RefusalError(f"{type(self.model).__name__} has no predict_proba, which sets are made of.")
+        self._seed = seed_of(self.random_state)
+        state = np.random.RandomState(self._seed % 2**32)
+        train, aside = set_aside(self.model, X, truth, self.calibration, state, stratify=True)
+        given = {} if weight is None else weights_for(self.model, weight[train])
+        self.model_ = clone(self.model).fit(_safe_indexing(X, train), truth[train], **given)
+        self.classes_ = self.model_.classes_
+        known = np.isin(truth[aside], self.classes_)
+        if not known.all():
+            raise DataError(
+                f"class {truth[aside][~known][0]!s} is not among the rows to learn from; add some."
+            )
+        codes = np.searchsorted(self.classes_, truth[aside])
+        chances = np.asarray(self.model_.predict_proba(_safe_indexing(X, aside)), dtype=np.float64)
+        self.strangeness_ = self._strangeness(chances, stream(self._seed, 0))[np.arange(len(codes)), codes]
+        kept = None if weight is None else weight[aside]
+        self.threshold_ = conformal_quantile(self.strangeness_, self.level, kept)
+        if hasattr(self.model_, "n_features_in_"):
+            self.n_features_in_ = self.model_.n_features_in_
+        return self
+
+    def _strangeness(self, chances: NDArray[np.float64], generator: Any) -> NDArray[np.float64]:
+        """How strange each class would be for each row."""
+        if self.method == "lac":
+            return 1 - chances
+        order = np.argsort(-chances, axis=1, kind="stable")
+        sorted_ = np.take_along_axis(chances, order, axis=1)
+        within = np.cumsum(sorted_, axis=1)
+        if self.randomize:
+            within -= generator.random((len(chances), 1)) * sorted_
+        found = np.empty_like(within)
+        np.put_along_axis(found, order, within, axis=1)
+        return found
+
+    def predict_set(self, X: Any) -> NDArray[np.bool_]:
+        """Return which classes are in the set of each row, (n, classes), in the order of ``classes_``."""
+        check_is_fitted(self, "model_")
+        chances = np.asarray(self.model_.predict_proba(X), dtype=np.float64)
+        # A threshold is one of these very numbers, so that equal ones must not fall to rounding.
+        return np.asarray(self._strangeness(chances, stream(self._seed, 1)) <= self.threshold_ + 1e-12)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the likeliest class of each row."""
+        check_is_fitted(self, "model_")
+        return np.asarray(self.model_.predict(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the model's probabilities."""
+        check_is_fitted(self, "model_")
+        return np.asarray(self.model_.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.model).input_tags
+        return tags

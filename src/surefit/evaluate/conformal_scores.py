@@ -1,0 +1,58 @@
+"""What conformal prediction is made of: ranks of how strange a row looks among rows set aside."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import DataError
+from surefit.data.door import is_streamed
+from surefit.evaluate.cross_validate_leaks import steps_fitted_outside
+from surefit.resample.choose import count_rows
+from surefit.resample.hold_out import HoldOut
+
+Vector = NDArray[np.float64]
+
+
+def conformal_quantile(scores: Any, level: float, weight: Any = None) -> float:
+    """The least score below which a new row of the same kind falls with probability ``level``.
+
+    That is the score with rank level (n + 1) among n; infinite where that is more than n. Weights count rows.
+
+    >>> conformal_quantile([3.0, 1.0, 2.0, 4.0], 0.6), conformal_quantile([1.0, 2.0], 0.9)
+    (3.0, inf)
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    counts = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[order])
+    rank = level * (reached[-1] + 1)
+    # Products such as 0.9 * 10 are off by their rounding, which must not cost a whole rank.
+    place = int(np.searchsorted(reached, rank * (1 - 1e-12), side="left"))
+    return float(values[order[place]]) if place < len(values) else math.inf
+
+
+def refuse_sources(model: Any, X: Any, y: Any) -> None:
+    """Refuse what is not in memory, and a missing target."""
+    if is_streamed(X, y):
+        raise DataError(
+            f"{type(model).__name__} takes rows in memory: load the rows that it should learn from."
+        )
+    if y is None:
+        raise DataError(f"{type(model).__name__} requires y to be passed, but the target y is None.")
+    if count_rows(X) != count_rows(y):
+        raise DataError(
+            f"X has {count_rows(X)} rows and y has {count_rows(y)}; give one target for each row."
+        )
+
+
+def set_aside(model: Any, X: Any, y: Any, share: Any, state: Any, stratify: bool) -> tuple[Any, Any]:
+    """Rows to fit on and rows to calibrate with; a model that comes fitted is calibrated with all of them."""
+    rows = count_rows(X)
+    if steps_fitted_outside(model):
+        return np.arange(rows), np.arange(rows)
+    [(train, calibration)] = HoldOut(share, stratify=stratify, random_state=state).split(np.arange(rows), y)
+    return np.sort(train), np.sort(calibration)
