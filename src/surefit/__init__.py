@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data.read import read as read
     from surefit.distributions import information as information
     from surefit.evaluate.assess import assess as assess
+    from surefit.evaluate.compare import compare as compare
+    from surefit.evaluate.conformal import ConformalRegressor as ConformalRegressor
+    from surefit.evaluate.conformal_classifier import ConformalClassifier as ConformalClassifier
     from surefit.evaluate.cross_validate import cross_validate as cross_validate
     from surefit.evaluate.cross_validate_bootstrap import bootstrap_validate as bootstrap_validate
     from surefit.evaluate.cross_validate_nested import nested_cross_validate as nested_cross_validate
@@ -123,6 +126,8 @@ _EXPORTS = {
     "BayesianRidge": "models.linear.bayesian_ridge",
     "Certificate": "core.certificate",
     "Checkpoint": "core.callbacks",
+    "ConformalClassifier": "evaluate.conformal_classifier",
+    "ConformalRegressor": "evaluate.conformal",
     "ConstrainedLasso": "models.linear.constrained",
     "ConstrainedRidge": "models.linear.constrained",
     "ContrastEncoder": "models.prepare.contrast_encoder",
@@ -192,6 +197,7 @@ _EXPORTS = {
     "TweedieRegressor": "models.linear.tweedie_regressor",
     "assess": "evaluate.assess",
     "bootstrap_validate": "evaluate.cross_validate_bootstrap",
+    "compare": "evaluate.compare",
     "config": "core.config",
     "cross_validate": "evaluate.cross_validate",
     "current_config": "core.config",
