@@ -46,6 +46,20 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.evaluate.search_grid import GridSearch as GridSearch
     from surefit.evaluate.search_halving import HalvingSearch as HalvingSearch
     from surefit.evaluate.search_random import RandomSearch as RandomSearch
+    from surefit.evaluate.select_filters import SelectByPermutation as SelectByPermutation
+    from surefit.evaluate.select_filters import SelectFdr as SelectFdr
+    from surefit.evaluate.select_filters import SelectFpr as SelectFpr
+    from surefit.evaluate.select_filters import SelectFwe as SelectFwe
+    from surefit.evaluate.select_filters import SelectKBest as SelectKBest
+    from surefit.evaluate.select_filters import SelectPercentile as SelectPercentile
+    from surefit.evaluate.select_leak import selection_leak_demo as selection_leak_demo
+    from surefit.evaluate.select_model import SelectFromModel as SelectFromModel
+    from surefit.evaluate.select_model import SelectFromPath as SelectFromPath
+    from surefit.evaluate.select_random import AnnealingSelector as AnnealingSelector
+    from surefit.evaluate.select_random import GeneticSelector as GeneticSelector
+    from surefit.evaluate.select_variance import VarianceThreshold as VarianceThreshold
+    from surefit.evaluate.select_wrappers import ExhaustiveSelector as ExhaustiveSelector
+    from surefit.evaluate.select_wrappers import SequentialFeatureSelector as SequentialFeatureSelector
     from surefit.io.load import inspect as inspect
     from surefit.io.load import load as load
     from surefit.io.save import save as save
@@ -120,6 +134,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
 
 _EXPORTS = {
     "ARDRegression": "models.linear.ard_regression",
+    "AnnealingSelector": "evaluate.select_random",
     "BasisExpansion": "models.prepare.basis_expansion",
     "BayesianLinearRegression": "models.linear.bayesian_regression",
     "BayesianLogisticRegression": "models.linear.bayesian_logit",
@@ -137,11 +152,13 @@ _EXPORTS = {
     "EarlyStopping": "core.callbacks",
     "ElasticNet": "models.linear.elastic_net",
     "ElasticNetCV": "models.linear.elastic_net_cv",
+    "ExhaustiveSelector": "evaluate.select_wrappers",
     "Finding": "core.diagnosis",
     "FormulaPreparer": "models.prepare.formula_preparer",
     "GammaRegressor": "models.linear.gamma_regressor",
     "GaussianNB": "models.bayes.gaussian_nb",
     "GeneralizedLinearRegressor": "models.linear.glm_regressor",
+    "GeneticSelector": "evaluate.select_random",
     "GridSearch": "evaluate.search_grid",
     "HalvingSearch": "evaluate.search_halving",
     "HuberRegressor": "models.linear.huber",
@@ -188,6 +205,15 @@ _EXPORTS = {
     "RobustScaler": "models.prepare.robust_scaler",
     "SGDClassifier": "models.linear.sgd_classifier",
     "SGDRegressor": "models.linear.sgd_regressor",
+    "SelectByPermutation": "evaluate.select_filters",
+    "SelectFdr": "evaluate.select_filters",
+    "SelectFpr": "evaluate.select_filters",
+    "SelectFromModel": "evaluate.select_model",
+    "SelectFromPath": "evaluate.select_model",
+    "SelectFwe": "evaluate.select_filters",
+    "SelectKBest": "evaluate.select_filters",
+    "SelectPercentile": "evaluate.select_filters",
+    "SequentialFeatureSelector": "evaluate.select_wrappers",
     "SimpleImputer": "models.prepare.simple_imputer",
     "StandardScaler": "models.prepare.standard_scaler",
     "TablePreparer": "models.prepare.table_preparer",
@@ -195,6 +221,7 @@ _EXPORTS = {
     "TimeBudget": "core.callbacks",
     "Trace": "core.trace",
     "TweedieRegressor": "models.linear.tweedie_regressor",
+    "VarianceThreshold": "evaluate.select_variance",
     "assess": "evaluate.assess",
     "bootstrap_validate": "evaluate.cross_validate_bootstrap",
     "compare": "evaluate.compare",
@@ -216,6 +243,7 @@ _EXPORTS = {
     "read": "data.read",
     "save": "io.save",
     "score_interval": "evaluate.intervals",
+    "selection_leak_demo": "evaluate.select_leak",
     "simplest_within": "evaluate.search_choice",
     "verify": "io.verify",
 }

@@ -1,0 +1,238 @@
+"""Filters: keep the columns whose own score is high, or too high for chance."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.evaluate import select_relief, select_scores
+from surefit.evaluate.select_scores import benjamini_hochberg, f_classif, permutation_p_values
+
+Score = Callable[[Any, Any], Any] | str
+NAMED: dict[str, Callable[..., Any]] = {
+    "correlation": lambda X, y: np.abs(select_scores.r_regression(X, y)),
+    "f_regression": select_scores.f_regression,
+    "f_classif": select_scores.f_classif,
+    "f_score": select_scores.f_score,
+    "chi2": select_scores.chi2,
+    "mutual_info_classif": select_scores.mutual_info_classif,
+    "mutual_info_regression": select_scores.mutual_info_regression,
+    "relief": select_relief.relief,
+    "relieff": select_relief.relieff,
+    "dispersion": select_scores.dispersion,
+}
+
+
+def score_function(given: Score) -> Callable[..., Any]:
+    """A score of columns, by its name or as a function of (X, y)."""
+    if callable(given):
+        return given
+    if given not in NAMED:
+        raise ParameterError(
+            f"score_func={given!r} must be a function of (X, y) or one of {', '.join(NAMED)}."
+        )
+    return NAMED[given]
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """A transformer that keeps some of the columns; ``get_support()`` says which."""
+
+    support_: NDArray[np.bool_]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Filter(Selector):
+    """A selector by scores of single columns: ``scores_``, and ``pvalues_`` where the score is a test."""
+
+    score_func: Score
+    scores_: NDArray[np.float64]
+    pvalues_: NDArray[np.float64] | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score the columns on these rows, and choose among them."""
+        self._check()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], multi_output=True)
+        found = self._scored(X, y)
+        tested = isinstance(found, tuple)
+        self.scores_ = select_scores.scores_only(found)
+        self.pvalues_ = np.asarray(found[1], dtype=np.float64) if tested else None
+        self.support_ = self._chosen(np.where(np.isnan(self.scores_), -np.inf, self.scores_))
+        return self
+
+    def _scored(self, X: Any, y: Any) -> Any:
+        return score_function(self.score_func)(X, y)
+
+    def _check(self) -> None:
+        """Refuse parameters out of range."""
+
+    @abstractmethod
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which columns to keep."""
+
+    def _p_values(self) -> NDArray[np.float64]:
+        if self.pvalues_ is None:
+            raise RefusalError(
+                f"score_func={self.score_func!r} is no test and has no p-values: use SelectByPermutation, "
+                "which makes them for any score."
+            )
+        return self.pvalues_
+
+    def _share(self, value: Any, name: str = "alpha") -> None:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ParameterError(f"{name}={value!r} must be a number from 0 to 1.")
+
+
+def highest(scores: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """A mask of so many of the highest; of equal ones those that come first."""
+    mask = np.zeros(len(scores), dtype=bool)
+    mask[np.argsort(-scores, kind="stable")[:count]] = True
+    return mask
+
+
+class SelectKBest(Filter):
+    """Keep the k columns with the highest scores.
+
+    score_func: a function of (X, y) that returns scores, or scores and p-values; or the name of one:
+    "correlation", "f_regression", "f_classif", "f_score", "chi2", "mutual_info_classif",
+    "mutual_info_regression", "relief", "relieff", "dispersion". k: how many, or "all".
+
+    >>> import surefit
+    >>> X = np.array([[0.0, 1.0], [0.0, 3.0], [9.0, 2.0], [9.0, 2.5]])
+    >>> surefit.SelectKBest("f_classif", k=1).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True, False])
+    """
+
+    def __init__(self, score_func: Score = f_classif, *, k: int | str = 10) -> None:
+        self.score_func = score_func
+        self.k = k
+
+    def _check(self) -> None:
+        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool) and self.k >= 0
+        if self.k != "all" and not whole:
+            raise ParameterError(f"k={self.k!r} must be a whole number of at least 0, or 'all'.")
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return highest(scores, len(scores) if self.k == "all" else int(self.k))
+
+
+class SelectPercentile(Filter):
+    """Keep the given percentage of the columns, those with the highest scores.
+
+    >>> import surefit
+    >>> X = np.array([[0.0, 1.0], [0.0, 3.0], [9.0, 2.0], [9.0, 2.5]])
+    >>> surefit.SelectPercentile("f_classif", percentile=50).fit_transform(X, [0, 0, 1, 1]).ravel()
+    array([0., 0., 9., 9.])
+    """
+
+    def __init__(self, score_func: Score = f_classif, *, percentile: float = 10) -> None:
+        self.score_func = score_func
+        self.percentile = percentile
+
+    def _check(self) -> None:
+        if not isinstance(self.percentile, int | float) or not 0 <= self.percentile <= 100:
+            raise ParameterError(f"percentile={self.percentile!r} must be a number from 0 to 100.")
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return highest(scores, int(len(scores) * self.percentile / 100))
+
+
+class SelectFpr(Filter):
+    """Keep the columns whose test has a p-value below alpha: a share alpha of the useless get through.
+
+    >>> import surefit
+    >>> X = np.array([[0.0, 1.0], [0.1, 3.0], [9.0, 2.0], [9.1, 2.5]])
+    >>> surefit.SelectFpr(alpha=0.01).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True, False])
+    """
+
+    def __init__(self, score_func: Score = f_classif, *, alpha: float = 0.05) -> None:
+        self.score_func = score_func
+        self.alpha = alpha
+
+    def _check(self) -> None:
+        self._share(self.alpha)
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self._p_values() < self.alpha
+
+
+class SelectFdr(SelectFpr):
+    """Keep columns so that at most a share alpha of them is useless, on average (Benjamini and Hochberg).
+
+    >>> import surefit
+    >>> X = np.array([[0.0, 1.0], [0.1, 3.0], [9.0, 2.0], [9.1, 2.5]])
+    >>> surefit.SelectFdr(alpha=0.05).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True, False])
+    """
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return benjamini_hochberg(self._p_values(), self.alpha)
+
+
+class SelectFwe(SelectFpr):
+    """Keep columns so that with probability 1 - alpha none of them is useless (Bonferroni).
+
+    >>> import surefit
+    >>> X = np.array([[0.0, 1.0], [0.1, 3.0], [9.0, 2.0], [9.1, 2.5]])
+    >>> surefit.SelectFwe(alpha=0.05).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True, False])
+    """
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self._p_values() < self.alpha / len(scores)
+
+
+class SelectByPermutation(Filter):
+    """Keep the columns whose score shuffled targets seldom reach: p = (1 + how often) / (1 + draws) ≤ alpha.
+
+    score_func: any score, a test or not. draws: shufflings; the least p-value is 1 / (1 + draws).
+
+    >>> import surefit
+    >>> X = np.column_stack([np.arange(30.0), np.cos(np.arange(30.0))])
+    >>> surefit.SelectByPermutation("correlation", draws=99).fit(X, np.arange(30.0)).get_support()
+    array([ True, False])
+    """
+
+    def __init__(
+        self,
+        score_func: Score = "f_classif",
+        *,
+        alpha: float = 0.05,
+        draws: int = 200,
+        random_state: Any = 0,
+    ) -> None:
+        self.score_func = score_func
+        self.alpha = alpha
+        self.draws = draws
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        self._share(self.alpha)
+        if isinstance(self.draws, bool) or not isinstance(self.draws, int) or self.draws < 1:
+            raise ParameterError(f"draws={self.draws!r} must be a whole number of at least 1.")
+
+    def _scored(self, X: Any, y: Any) -> Any:
+        score = score_function(self.score_func)
+        return permutation_p_values(score, X, y, draws=self.draws, random_state=self.random_state)
+
+    def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return self._p_values() <= self.alpha

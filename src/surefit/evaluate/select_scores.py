@@ -1,0 +1,253 @@
+"""Scores of single columns: how much each one tells of the target, whatever the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special, stats
+
+from surefit.core.errors import DataError, ParameterError
+from surefit.distributions.information import estimated_mutual_information, label_counts, mutual_information
+
+Vector = NDArray[np.float64]
+Scores = Vector | tuple[Vector, Vector]
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def _centred(values: Any) -> NDArray[np.float64]:
+    """Centred and of unit length; a constant column becomes zero."""
+    table = _dense(values)
+    table = table - table.mean(axis=0)
+    largest = np.abs(table).max(axis=0, initial=0.0)
+    table = table / np.where(largest > 0, largest, 1.0)
+    length = np.sqrt((table**2).sum(axis=0))
+    # What rounding leaves of a constant is no spread: below it a correlation would be of noise.
+    spread = largest > 8 * np.finfo(float).eps * np.abs(_dense(values)).max(axis=0, initial=0.0)
+    return np.asarray(np.where(spread, table / np.where(length > 0, length, 1.0), 0.0))
+
+
+def r_regression(X: Any, y: Any) -> Vector:
+    """Pearson's correlation of each column with the target; 0 for a constant column.
+
+    >>> r_regression([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [2.0, 4.0, 6.0])
+    array([1., 0.])
+    """
+    target = _centred(np.asarray(y, dtype=np.float64)[:, None])[:, 0]
+    return np.asarray(np.clip(_centred(X).T @ target, -1.0, 1.0))
+
+
+def f_regression(X: Any, y: Any) -> tuple[Vector, Vector]:
+    r"""The F test of a line through each column: :math:`F = r^2 (n - 2) / (1 - r^2)`, and its p-value.
+
+    >>> F, p = f_regression([[1.0], [2.0], [3.0], [5.0]], [1.0, 2.0, 2.0, 6.0])
+    >>> F.round(4), p.round(4)
+    (array([17.1204]), array([0.0537]))
+    """
+    square = r_regression(X, y) ** 2
+    left = len(_dense(y)) - 2
+    if left < 1:
+        raise DataError(f"a test of a line needs three rows or more, and n_samples={left + 2}.")
+    with np.errstate(divide="ignore"):
+        F = square * left / (1 - square)
+    return F, np.asarray(special.fdtrc(1, left, F))
+
+
+def f_classif(X: Any, y: Any) -> tuple[Vector, Vector]:
+    """The F test that the means of a column differ between classes (analysis of variance), and its p-value.
+
+    A constant column has F = 0 and p = 1.
+
+    >>> F, p = f_classif([[1.0, 7.0], [2.0, 7.0], [5.0, 7.0], [6.0, 7.0]], ["a", "a", "b", "b"])
+    >>> F, p.round(4)
+    (array([32.,  0.]), array([0.0299, 1.    ]))
+    """
+    table = _centred(X)
+    classes, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
+    if len(classes) < 2 or len(table) <= len(classes):
+        raise DataError("comparing classes needs two classes, and more rows than classes.")
+    indicator = (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+    sums = indicator.T @ table
+    means = sums / counts[:, None]
+    within = ((table - means[codes]) ** 2).sum(axis=0) / (len(table) - len(classes))
+    between = (counts[:, None] * means**2).sum(axis=0) / (len(classes) - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = np.where(between > 0, between / within, 0.0)
+    return F, np.asarray(special.fdtrc(len(classes) - 1, len(table) - len(classes), F))
+
+
+def f_score(X: Any, y: Any) -> Vector:
+    r"""How far two classes lie apart in each column, over their spread: Chen and Lin's F-score.
+
+    .. math:: \frac{(\bar x^+ - \bar x)^2 + (\bar x^- - \bar x)^2}{v^+ + v^-}
+
+    >>> f_score([[1.0], [2.0], [3.0], [4.0], [6.0], [8.0]], [1, 1, 1, 0, 0, 0])
+    array([1.6])
+    """
+    table, labels = _dense(X), np.asarray(y)
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise DataError(f"the F-score tells two classes apart, and there are {len(classes)}: use f_classif.")
+    parts = [table[labels == name] for name in classes]
+    if min(map(len, parts)) < 2:
+        raise DataError("the F-score needs two rows of each class, for their variances.")
+    middle = table.mean(axis=0)
+    apart = np.sum([(part.mean(axis=0) - middle) ** 2 for part in parts], axis=0)
+    spread = np.sum([part.var(axis=0, ddof=1) for part in parts], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(apart > 0, apart / spread, 0.0)
+
+
+def chi2(X: Any, y: Any) -> tuple[Vector, Vector]:
+    """The chi-squared test of counts in each column against the classes, and its p-value.
+
+    >>> value, p = chi2([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]], [0, 0, 1, 1])
+    >>> value, p.round(4)
+    (array([2., 0.]), array([0.1573, 1.    ]))
+    """
+    table = X if sparse.issparse(X) else _dense(X)
+    if (table.min() if table.shape[0] else 0) < 0:
+        raise DataError("chi2 is a test of counts, and X has a number below 0: use f_classif.")
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    indicator = (codes[:, None] == np.arange(len(classes))).astype(np.float64)
+    seen = np.asarray((table.T @ indicator).T)
+    expected = np.outer(indicator.mean(axis=0), np.asarray(table.sum(axis=0)).ravel())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(expected > 0, (seen - expected) ** 2 / expected, 0.0).sum(axis=0)
+    return value, np.asarray(special.chdtrc(len(classes) - 1, value))
+
+
+def mutual_info_classif(X: Any, y: Any, *, discrete_features: Any = "auto", n_neighbors: int = 3) -> Vector:
+    """Mutual information of each column and the classes, in nats.
+
+    Columns of whole numbers with few values (``"auto"``), or those named, are counted; the others go to
+    Ross's estimator by nearest neighbours.
+
+    >>> mutual_info_classif([[0], [0], [1], [1]], ["a", "a", "b", "b"]).round(4)
+    array([0.6931])
+    """
+    return _information(X, y, discrete_features, n_neighbors, labels=True)
+
+
+def mutual_info_regression(
+    X: Any, y: Any, *, discrete_features: Any = "auto", n_neighbors: int = 3
+) -> Vector:
+    """Mutual information of each column and a number, in nats, by nearest neighbours.
+
+    The estimator is that of Kraskov, Stögbauer and Grassberger; for a column of few values Ross's, with
+    the column as the classes; where the target has few values too, counts.
+
+    >>> x = np.linspace(-1, 1, 200)
+    >>> mutual_info_regression(np.column_stack([x, np.cos(97 * x)]), x**2).round(1)
+    array([2.4, 0.4])
+    """
+    return _information(X, y, discrete_features, n_neighbors, labels=False)
+
+
+def _information(X: Any, y: Any, discrete: Any, neighbours: int, labels: bool) -> Vector:
+    table, target = _dense(X), np.asarray(y)
+    few = _few(target) or labels
+    found = []
+    for column, counted in zip(table.T, _discrete(table, discrete), strict=True):
+        if counted and few:
+            found.append(mutual_information(label_counts(column, target)))
+        elif np.ptp(column) == 0:
+            found.append(0.0)
+        elif labels:
+            found.append(estimated_mutual_information(column, target, labels=True, neighbors=neighbours))
+        elif counted:
+            found.append(estimated_mutual_information(target, column, labels=True, neighbors=neighbours))
+        else:
+            found.append(estimated_mutual_information(column, target, neighbors=neighbours))
+    return np.maximum(np.array(found, dtype=np.float64), 0.0)
+
+
+def _few(column: Any) -> bool:
+    return bool(len(np.unique(column)) <= max(2, int(np.sqrt(len(column)))))
+
+
+def _discrete(table: Any, given: Any) -> NDArray[np.bool_]:
+    columns = table.shape[1]
+    if isinstance(given, str):
+        if given != "auto":
+            raise ParameterError(
+                f"discrete_features={given!r} must be 'auto', a bool, a mask or column numbers."
+            )
+        return np.array([bool((column == np.round(column)).all()) and _few(column) for column in table.T])
+    if isinstance(given, bool):
+        return np.full(columns, given)
+    mask = np.asarray(given)
+    if mask.dtype == bool:
+        return mask
+    found = np.zeros(columns, dtype=bool)
+    found[mask] = True
+    return found
+
+
+def interaction_gain(X: Any, y: Any) -> NDArray[np.float64]:
+    r"""What two columns tell together beyond each alone: :math:`I(x_1, x_2; y) - I(x_1; y) - I(x_2; y)`.
+
+    For columns and targets of few values, which are counted; in nats, as a symmetric table. Among many
+    pairs the largest are often chance: judge them on other rows.
+
+    >>> interaction_gain([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).round(4)
+    array([[0.    , 0.6931],
+           [0.6931, 0.    ]])
+    """
+    table, target = _dense(X), np.asarray(y)
+    codes = [np.unique(column, return_inverse=True)[1] for column in table.T]
+    alone = [mutual_information(label_counts(code, target)) for code in codes]
+    found = np.zeros((len(codes), len(codes)))
+    for i in range(len(codes)):
+        for j in range(i):
+            pair = codes[i] * (codes[j].max() + 1) + codes[j]
+            found[i, j] = found[j, i] = mutual_information(label_counts(pair, target)) - alone[i] - alone[j]
+    return found
+
+
+def dispersion(X: Any, y: Any = None) -> Vector:
+    """The variance of each column over the size of its mean; infinite where the mean is zero and it varies.
+
+    >>> dispersion([[1.0, 4.0], [3.0, 4.0]])
+    array([0.5, 0. ])
+    """
+    table = _dense(X)
+    spread, middle = table.var(axis=0), np.abs(table.mean(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(spread > 0, spread / middle, 0.0)
+
+
+def permutation_p_values(
+    score: Callable[[Any, Any], Any], X: Any, y: Any, *, draws: int = 200, random_state: Any = 0
+) -> tuple[Vector, Vector]:
+    r"""Return the columns' scores, and how often shuffled targets reach them: :math:`(1 + \#) / (1 + B)`.
+
+    >>> X = np.column_stack([np.arange(20.0), np.cos(np.arange(20.0))])
+    >>> permutation_p_values(lambda X, y: r_regression(X, y) ** 2, X, np.arange(20.0), draws=99)[1].round(2)
+    array([0.01, 0.91])
+    """
+    rng = np.random.default_rng(random_state)
+    target = np.asarray(y)
+    observed = scores_only(score(X, y))
+    above = sum(scores_only(score(X, rng.permutation(target))) >= observed for _ in range(draws))
+    return observed, np.asarray((1 + above) / (1 + draws), dtype=np.float64)
+
+
+def scores_only(found: Any) -> Vector:
+    """The scores of a function that may return p-values beside them."""
+    return np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
+
+
+def benjamini_hochberg(p_values: Any, share: float) -> NDArray[np.bool_]:
+    """Which tests to call discoveries so that at most a share of them is false, on average.
+
+    >>> benjamini_hochberg([0.01, 0.02, 0.03, 0.9], 0.05)
+    array([ True,  True,  True, False])
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    return np.asarray(stats.false_discovery_control(np.where(np.isfinite(p), p, 1.0)) <= share)
