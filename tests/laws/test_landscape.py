@@ -9,9 +9,13 @@ import pytest
 
 import surefit
 from surefit.core.errors import DataError
+from surefit.optimize import ConstrainedProblem
+from surefit.penalties import L2Ball, Simplex
 from surefit.plots import plot_landscape, to_svg
 from surefit.plots.base import MOST_ROWS
+from surefit.plots.bounds import outside_bands
 from surefit.plots.contours import MOST, contour_segments
+from surefit.plots.theme import ORANGE
 
 GRID = np.linspace(-2, 2, 41)
 
@@ -70,3 +74,40 @@ def test_one_variable_or_three_have_no_landscape() -> None:
 
 def test_a_path_that_does_not_move_has_a_picture_too() -> None:
     assert "start" in to_svg(plot_landscape(lambda x: x @ x, [[1e6, 1e6], [1e6, 1e6]]))
+
+
+def layers_of(found: Any) -> list[dict[str, Any]]:
+    layers: list[dict[str, Any]] = found.trace.plot(1e-8).to_dict()["vconcat"][-1]["layer"]
+    return layers
+
+
+def marks(found: Any) -> list[str]:
+    return [layer["mark"]["type"] for layer in layers_of(found)]
+
+
+def test_what_a_set_forbids_is_shaded_to_its_edge() -> None:
+    x, y = np.linspace(-2, 2, 41), np.linspace(-1.5, 1.5, 41)
+    bands = outside_bands(lambda p: p @ p <= 1, x, y)
+    area = ((bands["x2"] - bands["x"]) * (bands["y2"] - bands["y"])).sum()
+    assert area == pytest.approx(12 - np.pi, rel=2e-3)
+    inner = np.abs(np.concatenate([bands["x"], bands["x2"]])) < 1.9
+    middle = np.tile(0.5 * (bands["y"] + bands["y2"]), 2)
+    radius = np.hypot(np.concatenate([bands["x"], bands["x2"]]), middle)[inner]
+    np.testing.assert_allclose(radius, 1, atol=1e-4)
+
+
+def test_constraints_are_drawn_below_the_path() -> None:
+    def f(x: Any) -> Any:
+        return (x[0] - 2) ** 2 + (x[1] - 1) ** 2
+
+    ball = surefit.minimize(f, [0.0, 0.0], constraint=L2Ball(1.0), convex=True)
+    assert marks(ball)[0] == "rect"
+    thin = surefit.minimize(f, [0.5, 0.5], constraint=Simplex(), convex=True)
+    assert marks(thin)[0] == "line"
+    circle = ConstrainedProblem(f, lambda x: x @ x - 1)
+    assert marks(surefit.minimize(circle, [0.0, 0.5]))[0] == "rect"
+    on_it = ConstrainedProblem(f, None, lambda x: x @ x - 1)
+    assert layers_of(surefit.minimize(on_it, [0.0, 0.5]))[0]["mark"]["color"] == ORANGE
+    free = surefit.minimize(f, [0.0, 0.5])
+    assert layers_of(free)[0]["mark"]["type"] == "rule"
+    assert layers_of(free)[0]["mark"].get("color") is None

@@ -45,6 +45,21 @@ class Watcher(Protocol):
         """An iteration was recorded; true asks the fit to stop after it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """What a path in two dimensions is drawn over: a function, the start, and what bounds it.
+
+    inside: whether a point is allowed. nearest: the allowed point nearest to another, for sets as thin as a
+    line. lines: numbers that are 0 where equalities hold.
+    """
+
+    value: Callable[[Any], float]
+    start: NDArray[np.float64]
+    inside: Callable[[Any], bool] | None = None
+    nearest: Callable[[Any], Any] | None = None
+    lines: Callable[[Any], Any] | None = None
+
+
 class Trace:
     """Append-only record of a fit.
 
@@ -62,8 +77,7 @@ class Trace:
         self._start = time.perf_counter()
         self.asked_to_stop = False
         self.limit: int | None = None
-        # The function that is minimised and where from, for a picture of the path in two dimensions.
-        self.landscape: tuple[Callable[[Any], float], NDArray[np.float64]] | None = None
+        self.landscape: Landscape | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:

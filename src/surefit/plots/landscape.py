@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.core.trace import Landscape
 from surefit.plots.base import rows_of, styled, thinned
+from surefit.plots.bounds import bound_layers
 from surefit.plots.contours import contour_segments
 from surefit.plots.theme import BLUE, GREEN, VERMILION, WIDTH
 
@@ -23,8 +25,16 @@ MOST_POINTS, MOST_DOTS = 600, 80
 PALE = ["#C9D3DC", "#8FA3B5"]  # of the lowest contours and of the highest
 
 
-def plot_landscape(f: Callable[[Any], float], path: Any, title: str | None = None) -> Any:
+def plot_landscape(
+    f: Callable[[Any], float],
+    path: Any,
+    title: str | None = None,
+    *,
+    inside: Callable[[Any], bool] | None = None,
+) -> Any:
     """Draw the contours of f around a path, an array (points, 2), with its start and its end.
+
+    inside: whether a point is allowed; the rest is shaded.
 
     >>> chart = plot_landscape(lambda x: x @ x, [[2.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
     >>> chart.to_dict()["title"]["text"]
@@ -32,12 +42,12 @@ def plot_landscape(f: Callable[[Any], float], path: Any, title: str | None = Non
     """
     import altair as alt
 
-    panel = landscape_panel(f, path)
+    panel = landscape_panel(Landscape(f, np.zeros(2), inside), path)
     words = title or "The way to the minimum, over contours"
     return styled(panel.properties(title=alt.TitleParams(words)))
 
 
-def landscape_panel(f: Callable[[Any], float], path: Any) -> Any:
+def landscape_panel(landscape: Landscape, path: Any) -> Any:
     """Return the same without title and theme, to stand below other panels."""
     import altair as alt
 
@@ -48,13 +58,13 @@ def landscape_panel(f: Callable[[Any], float], path: Any) -> Any:
     low, high = _frame(points)
     x, y = (np.linspace(low[k], high[k], GRID) for k in (0, 1))
     with np.errstate(all="ignore"):
-        values = np.array([[float(f(np.array([a, b]))) for a in x] for b in y])
+        values = np.array([[float(landscape.value(np.array([a, b]))) for a in x] for b in y])
     axes = {
         "x": alt.X("x:Q", title="x1", scale=_scale(low[0], high[0]), axis=alt.Axis(format="~g")),
         "y": alt.Y("y:Q", title="x2", scale=_scale(low[1], high[1]), axis=alt.Axis(format="~g", grid=False)),
     }
     segments = contour_segments(x, y, values, _levels(values))
-    layers = []
+    layers = bound_layers(landscape, x, y, axes)
     if len(segments["x"]):
         contours = alt.Chart(rows_of(segments)).mark_rule(strokeWidth=1, strokeCap="round")
         depth = alt.Color("rank:Q", scale=alt.Scale(range=PALE), legend=None)

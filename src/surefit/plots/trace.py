@@ -47,7 +47,7 @@ def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
         raise DataError("the trace has neither objective nor gap to draw: this fit took no iterations.")
     path = _path(trace)
     if path is not None and trace.landscape is not None:
-        panels.append(landscape_panel(trace.landscape[0], path))
+        panels.append(landscape_panel(trace.landscape, path))
     count = f"{len(trace):,} iteration{'s' if len(trace) != 1 else ''}"
     title = alt.TitleParams(f"Convergence over {count}", subtitle=_at_the_end(trace, last, tolerance))
     return styled(alt.vconcat(*panels, spacing=18).properties(title=title))
@@ -56,9 +56,9 @@ def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
 def _path(trace: Trace) -> NDArray[np.float64] | None:
     """Return the points of a function of two variables, the start first; None where they are not kept."""
     kept = [np.asarray(event.learned) for event in trace if isinstance(event.learned, np.ndarray)]
-    if trace.landscape is None or len(trace.landscape[1]) != 2 or not kept:
+    if trace.landscape is None or len(trace.landscape.start) != 2 or not kept:
         return None
-    return np.array([trace.landscape[1], *kept])
+    return np.array([trace.landscape.start, *kept])
 
 
 def _panel(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
 from surefit.core.certificate import Certificate
+from surefit.core.trace import Landscape
 from surefit.solvers.conditions.problem import ConstrainedProblem
 from surefit.solvers.function import FunctionObjective, Shape
 
@@ -36,6 +37,15 @@ class ConstrainedObjective(FunctionObjective):
     def constrained(self) -> bool:
         """True: a set without projection."""
         return True
+
+    @property
+    def landscape(self) -> Landscape:
+        """The function, and where the constraints hold."""
+        problem = self.problem
+        inside = None if problem.inequalities is None else lambda x: bool((problem.above(x) <= 0).all())
+        return Landscape(
+            problem.value, self.start, inside, lines=None if problem.equalities is None else problem.off
+        )
 
     def violation(self, x: Array) -> tuple[float, Array]:
         """Return half the squared violations, and their gradient."""

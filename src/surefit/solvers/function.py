@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, RefusalError
+from surefit.core.trace import Landscape
 from surefit.data.batch import Batch
 from surefit.penalties.base import Penalty
 from surefit.penalties.no_penalty import NoPenalty
@@ -110,6 +111,18 @@ class FunctionObjective(Objective):
         if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
             raise DataError("x0 must be a vector of finite numbers: give one number for each variable.")
         return x if self.penalty.feasible(x) else np.asarray(self.penalty.prox(x, 1.0), dtype=np.float64)
+
+    @property
+    def landscape(self) -> Landscape:
+        """What a path is drawn over: the function itself, beyond a constraint set too."""
+        if not self.penalty.constraint:
+            return Landscape(self.value, self.start)
+        return Landscape(
+            lambda x: self.at(x, 0).value,
+            self.start,
+            self.penalty.feasible,
+            lambda x: self.penalty.prox(x, 1.0),
+        )
 
     def _checked_start(self) -> At:
         here = self.at(self.start)

@@ -62,7 +62,7 @@ def minimize(
     )
     keep = objective.columns == 2 if keep_points is None else keep_points
     trace = Trace(keep_learned=keep, watcher=None if callback is None else _Watcher(callback))
-    trace.landscape = objective.value, objective.start
+    trace.landscape = objective.landscape
     if max_iter is not None:
         options["max_iter"] = max_iter
     name = _suggested(objective) if solver == "auto" else solver
