@@ -31,12 +31,19 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.data.read import read as read
     from surefit.distributions import information as information
     from surefit.evaluate.assess import assess as assess
+    from surefit.evaluate.averaging import BayesianModelAverage as BayesianModelAverage
+    from surefit.evaluate.bias_variance import bias_variance as bias_variance
+    from surefit.evaluate.bias_variance import bias_variance_curve as bias_variance_curve
     from surefit.evaluate.compare import compare as compare
     from surefit.evaluate.conformal import ConformalRegressor as ConformalRegressor
     from surefit.evaluate.conformal_classifier import ConformalClassifier as ConformalClassifier
     from surefit.evaluate.cross_validate import cross_validate as cross_validate
     from surefit.evaluate.cross_validate_bootstrap import bootstrap_validate as bootstrap_validate
     from surefit.evaluate.cross_validate_nested import nested_cross_validate as nested_cross_validate
+    from surefit.evaluate.curves import complexity_curve as complexity_curve
+    from surefit.evaluate.curves import learning_curve as learning_curve
+    from surefit.evaluate.curves import validation_curve as validation_curve
+    from surefit.evaluate.curves_verdict import diagnose_fit as diagnose_fit
     from surefit.evaluate.fit_formula import fit_formula as fit_formula
     from surefit.evaluate.intervals import score_interval as score_interval
     from surefit.evaluate.original_scale import original_scale as original_scale
@@ -138,6 +145,7 @@ _EXPORTS = {
     "BasisExpansion": "models.prepare.basis_expansion",
     "BayesianLinearRegression": "models.linear.bayesian_regression",
     "BayesianLogisticRegression": "models.linear.bayesian_logit",
+    "BayesianModelAverage": "evaluate.averaging",
     "BayesianRidge": "models.linear.bayesian_ridge",
     "Certificate": "core.certificate",
     "Checkpoint": "core.callbacks",
@@ -223,18 +231,23 @@ _EXPORTS = {
     "TweedieRegressor": "models.linear.tweedie_regressor",
     "VarianceThreshold": "evaluate.select_variance",
     "assess": "evaluate.assess",
+    "bias_variance": "evaluate.bias_variance",
+    "bias_variance_curve": "evaluate.bias_variance",
     "bootstrap_validate": "evaluate.cross_validate_bootstrap",
     "compare": "evaluate.compare",
+    "complexity_curve": "evaluate.curves",
     "config": "core.config",
     "cross_validate": "evaluate.cross_validate",
     "current_config": "core.config",
     "datasets": "data",
+    "diagnose_fit": "evaluate.curves_verdict",
     "enet_path": "models.linear.sparse_path",
     "fit_formula": "evaluate.fit_formula",
     "information": "distributions",
     "inspect": "io.load",
     "lars_path": "models.linear.lars_path",
     "lasso_path": "models.linear.sparse_path",
+    "learning_curve": "evaluate.curves",
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",
     "minimize": "solvers.minimize",
@@ -245,6 +258,7 @@ _EXPORTS = {
     "score_interval": "evaluate.intervals",
     "selection_leak_demo": "evaluate.select_leak",
     "simplest_within": "evaluate.search_choice",
+    "validation_curve": "evaluate.curves",
     "verify": "io.verify",
 }
 

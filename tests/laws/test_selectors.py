@@ -34,7 +34,7 @@ FACES = [
     surefit.VarianceThreshold(),
     surefit.SelectFromPath(n_features=1),
     surefit.SelectFromModel(surefit.Ridge()),
-    surefit.SequentialFeatureSelector(surefit.Ridge(), n_features_to_select="best", cv=2, n_jobs=1),
+    surefit.SequentialFeatureSelector(surefit.Ridge(), n_features_to_select=1, cv=2, n_jobs=1),
 ]
 
 

@@ -1,0 +1,161 @@
+"""Bias, variance and noise of a way to learn, measured by learning again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from surefit.core.errors import DataError, ParameterError
+from surefit.evaluate.bias_variance_labels import decompose_labels
+from surefit.evaluate.cross_validate import _in_turn, _jobs
+
+Vector = NDArray[np.float64]
+LOSSES = ("squared", "domingos", "kohavi_wolpert")
+
+
+@dataclass(frozen=True, slots=True)
+class BiasVariance:
+    """The parts of the expected loss, averaged over the points, and the standard error of each by simulation.
+
+    For squared loss and Kohavi and Wolpert's form, ``total`` is the sum of ``bias`` (squared already),
+    ``variance`` and ``noise``. For Domingos' form, ``variance`` is the net one, which lowers the loss at
+    points where the main prediction is wrong; ``noise`` is what noise adds to the loss, and ``terms``
+    has the rest.
+    """
+
+    loss: str
+    bias: float
+    variance: float
+    noise: float
+    total: float
+    errors: Mapping[str, float]
+    draws: int
+    points: Mapping[str, Vector]
+    terms: Mapping[str, float]
+
+    def __str__(self) -> str:
+        names = ("bias", "variance", "noise", "total")
+        parts = [f"{name} {getattr(self, name):.4g} ± {self.errors.get(name, 0.0):.2g}" for name in names]
+        return f"{self.loss} loss: {', '.join(parts)} ({self.draws} training sets)"
+
+
+def bias_variance(
+    model: Any,
+    data: Callable[[np.random.Generator], tuple[Any, Any]] | tuple[Any, Any],
+    X: Any,
+    truth: Any,
+    *,
+    noise: Any = 0.0,
+    loss: str = "squared",
+    draws: int = 200,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> BiasVariance:
+    r"""Split the expected loss at some points into bias, variance and noise.
+
+    .. math:: E(y - \hat f)^2 = \sigma^2 + (f - E\hat f)^2 + E(\hat f - E\hat f)^2
+
+    model: what is fitted to each training set. data: a function of a random generator that makes a
+    training set (X, y), for a simulation; or one training set, whose rows are then drawn with
+    replacement. X, truth: the points, and what is true there: for squared loss the value without noise,
+    or, where it is not known, a measured one, whose noise then counts as bias; for labels the label, or
+    the probability of each class, in the order of the labels' values. noise: the variance of the noise,
+    for squared loss. loss: "squared"; or, for labels, "domingos" or "kohavi_wolpert", the two ways to
+    split the 0-1 loss. draws: training sets.
+
+    >>> import surefit
+    >>> def sample(rng):
+    ...     return np.zeros((10, 1)), 3.0 + 2.0 * rng.normal(size=10)
+    >>> found = bias_variance(surefit.MeanRegressor(), sample, [[0.0]], [3.0], noise=4.0, draws=2000)
+    >>> print(f"{found.bias:.3f} {found.variance:.2f} {found.noise:.0f} {found.total:.1f}")
+    0.000 0.40 4 4.4
+    """
+    if loss not in LOSSES:
+        raise ParameterError(f"loss={loss!r} must be one of {', '.join(LOSSES)}.")
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
+        raise ParameterError(f"draws={draws!r} must be a whole number of at least 2.")
+    answers = predictions_of(model, data, X, int(draws), n_jobs, random_state)
+    if loss != "squared":
+        found = decompose_labels(answers, truth, loss)
+        return BiasVariance(loss, *found.means, found.errors, int(draws), found.points, found.terms)
+    return _squared(answers.astype(np.float64), truth, noise)
+
+
+def predictions_of(
+    model: Any, data: Any, X: Any, draws: int, n_jobs: int | None = None, random_state: Any = 0
+) -> NDArray[Any]:
+    """The answers at the points of models fitted to so many training sets, (draws, points)."""
+    sample = data if callable(data) else _bootstrap(*data)
+    streams = [
+        np.random.Generator(np.random.Philox(seed))
+        for seed in np.random.SeedSequence(random_state).spawn(draws)
+    ]
+
+    def one(rng: np.random.Generator) -> Any:
+        rows, target = sample(rng)
+        return np.asarray(clone(model).fit(rows, target).predict(X))
+
+    return np.array(list(_in_turn(one, streams, _jobs(n_jobs))))
+
+
+def _bootstrap(X: Any, y: Any) -> Callable[[np.random.Generator], tuple[Any, Any]]:
+    from sklearn.utils import _safe_indexing
+
+    target = np.asarray(y)
+
+    def sample(rng: np.random.Generator) -> tuple[Any, Any]:
+        rows = rng.integers(len(target), size=len(target))
+        return _safe_indexing(X, rows), target[rows]
+
+    return sample
+
+
+def _squared(answers: Vector, truth: Any, noise: Any) -> BiasVariance:
+    true = np.asarray(truth, dtype=np.float64)
+    if answers.ndim != 2 or answers.shape[1:] != true.shape:
+        raise DataError(
+            f"truth has shape {true.shape} for {answers.shape[1]} points; give one number a point."
+        )
+    draws = len(answers)
+    main = answers.mean(axis=0)
+    apart = answers - main
+    bias, variance = (main - true) ** 2, (apart**2).mean(axis=0)
+    spread = np.broadcast_to(np.asarray(noise, dtype=np.float64), true.shape)
+    total = ((answers - true) ** 2).mean(axis=0) + spread
+    # What each training set adds to the averages: its spread is the error of the simulation.
+    each = {
+        "bias": (2 * (main - true) * apart).mean(axis=1),
+        "variance": (apart**2).mean(axis=1),
+        "total": ((answers - true) ** 2).mean(axis=1),
+    }
+    errors = {name: float(values.std(ddof=1) / np.sqrt(draws)) for name, values in each.items()}
+    points = {"main": main, "bias": bias, "variance": variance, "noise": np.array(spread), "total": total}
+    means = [float(part.mean()) for part in (bias, variance, spread, total)]
+    return BiasVariance(
+        "squared", *means, errors, draws, points, {"signed bias": float((main - true).mean())}
+    )
+
+
+def bias_variance_curve(
+    models: Mapping[Any, Any], data: Any, X: Any, truth: Any, **options: Any
+) -> dict[Any, BiasVariance]:
+    """Split the loss of several models on the same training sets, by whatever orders them, such as a degree.
+
+    >>> import surefit
+    >>> def sample(rng):
+    ...     x = np.linspace(-1, 1, 20)
+    ...     return x[:, None], np.sin(3 * x) + 0.3 * rng.normal(size=20)
+    >>> at = np.linspace(-1, 1, 11)
+    >>> def power(d):
+    ...     return surefit.make_pipeline(surefit.PolynomialFeatures(d), surefit.Ridge(1e-6))
+    >>> powers = {d: power(d) for d in (1, 3, 9)}
+    >>> found = bias_variance_curve(powers, sample, at[:, None], np.sin(3 * at), noise=0.09, draws=50)
+    >>> [round(found[d].bias, 3) for d in powers], [round(found[d].variance, 3) for d in powers]
+    ([0.225, 0.005, 0.001], [0.01, 0.02, 0.047])
+    """
+    return {key: bias_variance(model, data, X, truth, **options) for key, model in models.items()}
