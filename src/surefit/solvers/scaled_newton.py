@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 ENOUGH = 1e-4  # share of the promised decrease that a step must keep
 SOFTER = 10.0
 HALVINGS = 40
-FALL = 0.1  # of the scale that a step must leave
+FALL = 0.1  # of the scale that a step must leave; upwards its inverse
 LEAST = 1e-13  # of the first scale: residuals below it are rounding
 EPS = float(np.finfo(float).eps)
 
@@ -170,10 +170,11 @@ def _step(
         damping = max(10 * damping, 1e-13)
         factor = Factor.of(square + np.diag(damping * ground))
     step = -gradient if factor is None else -factor.solve(gradient)
-    floor = max(FALL * float(x[-1]), least)
-    if x[-1] + step[-1] < floor:
-        # The scale goes as far down as it may, and the coefficients follow.
-        held = floor - x[-1]
+    wanted = x[-1] + step[-1]
+    allowed = float(np.clip(wanted, max(FALL * float(x[-1]), least), float(x[-1]) / FALL))
+    if wanted != allowed:
+        # The scale goes as far as it may (no row near by bends it), and the coefficients follow.
+        held = allowed - x[-1]
         inner = Factor.of((square + np.diag(damping * ground))[:-1, :-1])
         right = gradient[:-1] + square[:-1, -1] * held
         step = np.append(-right if inner is None else -inner.solve(right), held)
