@@ -13,8 +13,8 @@ void ends_at_the_minimum(double tube, double bend, bool ends, bool weighted) {
   std::vector<double> x(static_cast<std::size_t>(n * p)), at(static_cast<std::size_t>(n)), s(at.size()),
       u(at.size(), 0.0);
   for (double& value : x) value = random.uniform() - 0.5;
-  for (double& value : at) value = 4 * random.uniform() - 2;
-  for (double& value : s) value = weighted ? random.uniform() : 1.0;
+  for (double& value : at) value = 2 * random.uniform();
+  for (double& value : s) value = weighted ? 1 + random.uniform() : 1.0;
   s[3] = 0.0;
   const double far = std::numeric_limits<double>::infinity();
   const std::vector<double> low(at.size(), ends ? -1.0 : -far), high(at.size(), ends ? 0.5 : far);
