@@ -18,6 +18,7 @@ from surefit.core.parameters import parameters_of
 from surefit.core.registry import members
 from surefit.penalties.base import CASE_COLUMNS, Penalty
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.penalties.ordered import Ordered
 
 
 @each()
@@ -83,6 +84,8 @@ def test_a_constraint_is_infinite_outside_and_projects_inside(penalty: Penalty, 
 def test_all_but_constraints_are_finite(penalty: Penalty) -> None:
     signs = np.abs if penalty.parameters.get("positive") else np.asarray
     for v in points((CASE_COLUMNS,), 10):
+        if "penalty" in penalty.parameters:  # and a constraint besides
+            v = penalty.prox(v, 1.0)
         assert penalty.feasible(signs(v))
         assert penalty.value(signs(v)) >= 0.0
 
@@ -197,7 +200,10 @@ def test_a_wrong_parameter_is_named(cls: type[Penalty], parameter: str) -> None:
 def test_coefficients_of_another_shape_are_refused(penalty: Penalty) -> None:
     with pytest.raises(DataError, match="3 dimensions"):
         penalty.prox(np.zeros((CASE_COLUMNS, 2, 2)), 1.0)
-    if any(isinstance(value, list | tuple | np.ndarray) for value in penalty.parameters.values()):
+    if isinstance(penalty, Ordered):
+        with pytest.raises(DataError, match=r"groups name column \d, but there are 1 coefficients"):
+            penalty.prox(np.zeros(1), 1.0)
+    elif any(isinstance(value, list | tuple | np.ndarray) for value in penalty.parameters.values()):
         for method in (penalty.value, lambda v: penalty.prox(v, 1.0)):
             with pytest.raises(DataError, match=r"is for 6 columns, but there are 7 coefficients; give"):
                 method(np.zeros(CASE_COLUMNS + 1))

@@ -51,6 +51,8 @@ class LogisticInference(ClassInference):
     C: float
 
     def _why_no_inference(self) -> str | None:
+        if getattr(self, "constraints", None) is not None:
+            return "its constraints hold coefficients at their bounds"
         if getattr(self, "correction", None) is not None:
             return "Firth's correction moves its likelihood"
         if getattr(self, "class_weight", None) is not None:

@@ -90,6 +90,8 @@ class GlmInference(LikelihoodInference):
         return False
 
     def _why_no_inference(self) -> str | None:
+        if getattr(self, "constraints", None) is not None:
+            return "its constraints hold coefficients at their bounds"
         if self.alpha == 0:
             return None
         return penalised("alpha", self.alpha)

@@ -21,6 +21,7 @@ from surefit.losses.joint import LogDispersion
 from surefit.losses.links import Link, link_named
 from surefit.losses.tweedie import Power
 from surefit.models.base import Learned
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.glm import GlmModel, GlmParameters
 from surefit.models.linear.glm_influence import influence_evidence
 from surefit.penalties.base import Penalty
@@ -69,7 +70,8 @@ class GeneralizedLinearRegressor(GlmModel):
     :math:`\mu + \mu^2 / \theta`; None estimates it by maximum likelihood. alpha: strength of the penalty
     :math:`\rho |w|_1 + (1 - \rho) |w|_2^2 / 2` with :math:`\rho` = l1_ratio; 0 by default, as inference is
     for unpenalised fits. solver: "auto" chooses. tol: the duality gap, relative to the loss of a constant;
-    for pairs of family and link without one, how far from stationary the fit may be.
+    for pairs of family and link without one, how far from stationary the fit may be. constraints: as in
+    :class:`~surefit.LinearModel`.
 
     ``dispersion_`` is Pearson's estimate, 1 for binomial and counts; ``deviance_``, ``theta_``.
 
@@ -106,6 +108,7 @@ class GeneralizedLinearRegressor(GlmModel):
         max_iter: Count = 100,
         tol: Tolerance = 1e-8,
         warm_start: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.family = family
         self.link = link
@@ -118,6 +121,7 @@ class GeneralizedLinearRegressor(GlmModel):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.constraints = constraints
 
     def _family(self) -> Family:
         found = FAMILIES.get(self.family, FAMILIES["gaussian"])
@@ -208,9 +212,10 @@ class GeneralizedLinearRegressor(GlmModel):
     # With theta to estimate, coefficients and log(1 / theta) are found together.
 
     def _joint_objective(self, source: Source, engine: Engine) -> JointObjective:
-        if self.alpha > 0 and self.l1_ratio > 0:
+        if self.constraints is not None or (self.alpha > 0 and self.l1_ratio > 0):
             raise RefusalError(
-                "theta is not estimated together with an l1 penalty: give theta, or l1_ratio=0."
+                "theta is not estimated together with an l1 penalty or constraints: give theta, or leave "
+                "them out."
             )
         if self._link().name != "log":
             raise RefusalError("theta is estimated with the log link alone: give theta, or link='log'.")

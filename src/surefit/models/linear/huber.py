@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from surefit.core.certificate import Certificate
+from surefit.core.errors import RefusalError
 from surefit.core.parameters import Count, Interval, Positive, Strength, Tolerance
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
@@ -23,6 +24,7 @@ from surefit.losses.huber import Huber
 from surefit.losses.huber_scale import FreeScaleHuber
 from surefit.models.base import Learned
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
 from surefit.penalties.base import Penalty
 from surefit.penalties.l2 import L2
@@ -54,7 +56,8 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
     epsilon: from how many scales on a row is an outlier. alpha: the strength. scale: None learns
     :math:`\sigma` together with the coefficients; a number fixes it, so that a row counts by its square up to
     epsilon times the scale. tol: a tenth of it is the duality gap allowed, relative to the loss of a
-    constant. warm_start: begin at the fit before. Tables larger than memory are read once a step.
+    constant. constraints: as in :class:`~surefit.LinearModel`, with a scale given. warm_start: begin at the
+    fit before. Tables larger than memory are read once a step.
 
     >>> from surefit import HuberRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.1, 1.9, 3.0, 30.0]
@@ -80,6 +83,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
         fit_intercept: bool = True,
         tol: Tolerance = 1e-5,
         scale: Positive | None = None,
+        constraints: Constraints = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_iter = max_iter
@@ -88,6 +92,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.scale = scale
+        self.constraints = constraints
 
     def _loss(self, schema: Schema) -> Loss:
         if self.scale is not None:
@@ -101,6 +106,11 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
         return L2(self.alpha * (1.0 if self.scale is None else self.scale) / objective.targets.weight)
 
     def _solver(self, objective: Objective) -> Solver:
+        if self.scale is None and self.constraints is not None:
+            raise RefusalError(
+                "HuberRegressor learns its scale from slopes that no constraint bends: give a scale, such as "
+                "the one of a fit without constraints."
+            )
         if self.scale is None:
             return ScaledNewton(tolerance=GAP * self.tol, max_iter=self.max_iter)
         return self._solver_called("auto", objective, tolerance=GAP * self.tol)
@@ -123,7 +133,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
         parameters = HuberParameters(
             coef.copy(), plain_intercept(intercept), sigma, outliers, max(solution.iterations, 1)
         )
-        return Learned(parameters, solution.certificate, self._evidence(objective, solution))
+        return Learned(parameters, self._proof(objective, solution), self._evidence(objective, solution))
 
     def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> Any:
         raise NotImplementedError("they are made where they are learnt")

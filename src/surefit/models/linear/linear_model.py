@@ -17,6 +17,7 @@ from surefit.core.parameters import Count, Has, Tolerance
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.losses.base import Loss
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
 from surefit.models.linear.own_pieces import loss_of, penalty_of
 from surefit.penalties.base import Penalty
@@ -56,7 +57,7 @@ class LinearModel(MeanLossModel):
     own (see the guide). It is a classifier if the loss is one of classes. solver: "auto" chooses; see the
     guide for what each name runs. fit_intercept: whether b is free, or 0; it is never penalised. tol: the
     duality gap, relative to the loss of a constant, at which to stop. warm_start: whether to go on from the
-    last fit.
+    last fit. constraints: ``Box``, ``NonNegative`` or ``Monotone`` of ``surefit.penalties``, or several.
 
     ``coef_`` is (p,), or one row an output. ``predict`` gives the mean of y, or the class.
 
@@ -87,6 +88,7 @@ class LinearModel(MeanLossModel):
         tol: Tolerance = 1e-6,
         max_iter: Count = 1000,
         warm_start: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -95,6 +97,7 @@ class LinearModel(MeanLossModel):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.constraints = constraints
 
     def _task(self) -> str:
         """What the target is; of a loss that there is not, which fit refuses, a number."""

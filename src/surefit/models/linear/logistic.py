@@ -25,6 +25,7 @@ from surefit.losses.softmax import Softmax
 from surefit.models.class_weight import ClassWeight, with_class_weight
 from surefit.models.linear.class_inference import LogisticInference
 from surefit.models.linear.classification import LinearClassification
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel
 from surefit.models.linear.penalised_intercept import with_constant_column
 from surefit.penalties.base import Penalty
@@ -195,7 +196,7 @@ class LogisticRegression(LogisticInference, LogisticBase):
     the duality gap, relative to the loss of a constant, at which to stop. solver: the guide says what each
     name runs; "auto", and all that name no algorithm, are chosen by cost. "liblinear" penalises the
     intercept, that of a column of intercept_scaling. penalty is scikit-learn's old way to say l1_ratio.
-    dual, random_state, verbose, n_jobs: without effect.
+    constraints: as in :class:`~surefit.LinearModel`. dual, random_state, verbose, n_jobs: without effect.
 
     >>> from surefit import LogisticRegression
     >>> X, y = [[-1.0], [0.0], [1.0], [2.0]], ["no", "no", "yes", "yes"]
@@ -228,6 +229,7 @@ class LogisticRegression(LogisticInference, LogisticBase):
         warm_start: bool = False,
         n_jobs: int | None = None,
         correction: Literal["firth"] | None = None,
+        constraints: Constraints = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -244,13 +246,15 @@ class LogisticRegression(LogisticInference, LogisticBase):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.correction = correction
+        self.constraints = constraints
 
     def _strength(self) -> tuple[float, float]:
         if self.correction == "firth":
-            if self.C not in (1.0, np.inf) or self.l1_ratio or self.solver == "liblinear":
+            changed = self.C not in (1.0, np.inf) or self.l1_ratio or self.constraints is not None
+            if changed or self.solver == "liblinear":
                 raise ParameterError(
                     "LogisticRegression: correction='firth' takes the place of a penalty: "
-                    "leave C, l1_ratio and solver as they are."
+                    "leave C, l1_ratio, constraints and solver as they are."
                 )
             return np.inf, 0.0
         return old_penalty(self.penalty, self.C, self.l1_ratio)

@@ -22,6 +22,7 @@ from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
+from surefit.models.linear.constraints import constrained, multipliers
 from surefit.penalties.base import Penalty
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Solution, Solver
@@ -43,6 +44,7 @@ class MeanLossModel(Estimator, abstract=True):
     tol: float
     max_iter: int
     warm_start: bool
+    constraints: Any = None
 
     @abstractmethod
     def _loss(self, schema: Schema) -> Loss:
@@ -101,7 +103,14 @@ class MeanLossModel(Estimator, abstract=True):
         objective = Objective(
             source, engine, loss, NoPenalty(), fit_intercept=self._intercept_is_free(), outputs=outputs
         )
-        objective.penalty = self._penalty(objective)
+        if self.constraints is not None and self._intercept_is_free() != self.fit_intercept:
+            raise ParameterError(
+                f"{type(self).__name__}: constraints need an intercept that is not penalised as a column: "
+                "choose another solver, or fit_intercept=False."
+            )
+        objective.penalty = constrained(
+            type(self).__name__, self._penalty(objective), self.constraints, objective.columns
+        )
         return objective
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
@@ -111,7 +120,15 @@ class MeanLossModel(Estimator, abstract=True):
         solution = solver.solve(objective, self._start(objective), trace)
         self._schema = source.schema
         parameters = self._parameters(objective, solution, solver)
-        return Learned(parameters, solution.certificate, self._evidence(objective, solution))
+        return Learned(parameters, self._proof(objective, solution), self._evidence(objective, solution))
+
+    def _proof(self, objective: Objective, solution: Solution) -> Certificate:
+        """Return the certificate of a solution, with the multipliers of the constraints if there are any."""
+        proof = solution.certificate
+        if self.constraints is None:
+            return proof
+        witness, parts = multipliers(objective, solution.x)
+        return replace(proof, witness={**proof.witness, **witness}, parts={**proof.parts, **parts})
 
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
         """Return what the rules of the diagnosis look at."""
