@@ -20,8 +20,8 @@ template <class T, class Y>
 nb::tuple grow(Matrix<T> X, Vector<Y> y, Index outputs, std::optional<Vector<double>> weight, int criterion,
                std::vector<Index> starts, std::vector<Index> levels, std::vector<std::int8_t> monotone,
                Index max_depth, Index min_rows_split, Index min_rows_leaf, double min_weight_leaf,
-               double min_decrease, Index max_leaves, Index max_columns, bool random_threshold,
-               std::uint64_t seed, int threads) {
+               double min_decrease, double min_gain, double pure_below, Index max_leaves, Index max_columns,
+               bool random_threshold, std::uint64_t seed, int threads) {
   const Dense<T> table = dense(X);
   expect(table.rows > 0 && table.cols > 0, "X must have rows and columns");
   expect(table.rows < static_cast<Index>(kMissingCode), "X has too many rows");
@@ -33,6 +33,8 @@ nb::tuple grow(Matrix<T> X, Vector<Y> y, Index outputs, std::optional<Vector<dou
   rules.max_depth = max_depth;
   rules.min_rows_split = min_rows_split;
   rules.min_decrease = min_decrease;
+  rules.min_gain = min_gain;
+  rules.pure_below = pure_below;
   rules.max_leaves = max_leaves;
   rules.seed = seed;
   rules.search = {min_rows_leaf, min_weight_leaf, max_columns, random_threshold};
@@ -43,7 +45,8 @@ nb::tuple grow(Matrix<T> X, Vector<Y> y, Index outputs, std::optional<Vector<dou
       if (weights == nullptr || weights[i] > 0.0) rows.push_back(static_cast<std::uint32_t>(i));
     const auto kind = static_cast<Impurity>(criterion);
     if constexpr (std::is_same_v<Y, std::int32_t>) {
-      const ClassSums sums{kind, y.data(), weights, outputs, starts};
+      ClassSums sums{kind, y.data(), weights, outputs, starts, {}};
+      sums.tabulate(table.rows);
       tree = TreeGrower<T, ClassSums>(run, table, rows, sums, rules, levels, monotone).grow();
     } else {
       const NumberSums sums{kind, y.data(), weights, outputs};
@@ -61,8 +64,8 @@ template <class T, class Y>
 void define_for(nb::module_& m, const char* name) {
   m.def(name, &grow<T, Y>, "X"_a.noconvert(), "y"_a.noconvert(), "outputs"_a, "weight"_a.noconvert().none(),
         "criterion"_a, "starts"_a, "levels"_a, "monotone"_a, "max_depth"_a, "min_rows_split"_a,
-        "min_rows_leaf"_a, "min_weight_leaf"_a, "min_decrease"_a, "max_leaves"_a, "max_columns"_a,
-        "random_threshold"_a, "seed"_a, "threads"_a);
+        "min_rows_leaf"_a, "min_weight_leaf"_a, "min_decrease"_a, "min_gain"_a, "pure_below"_a,
+        "max_leaves"_a, "max_columns"_a, "random_threshold"_a, "seed"_a, "threads"_a);
 }
 
 void define(nb::module_& m) {

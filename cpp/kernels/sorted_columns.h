@@ -42,6 +42,7 @@ class SortedColumns {
     return std::lower_bound(first, last, kMissingCode, less) - first;
   }
 
+  bool marked(std::uint32_t row) const { return goes_left_[row] != 0; }
   void mark(std::uint32_t row, bool goes_left) { goes_left_[row] = goes_left ? 1 : 0; }
 
   // Moves the marked rows of a range to its front.

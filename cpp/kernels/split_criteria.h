@@ -34,6 +34,26 @@ struct ClassSums {
   const double* weight;   // null for ones
   Index outputs;
   std::vector<Index> start;  // of each output's classes; the last is the width
+  std::vector<double>
+      tabled;  // x log x for whole x up to the weight of all rows; empty where weights are not
+
+  // Logarithms would take most of the time; whole weights look them up.
+  void tabulate(Index rows) {
+    if (impurity_kind != Impurity::entropy && impurity_kind != Impurity::gain_ratio) return;
+    double total = 0.0;
+    for (Index i = 0; i < rows; ++i) {
+      const double w = weight_of(i);
+      if (w != std::floor(w)) return;
+      total += w;
+    }
+    constexpr double kMost = 4e6;
+    if (total > kMost) return;
+    tabled.resize(static_cast<std::size_t>(total) + 1);
+    for (std::size_t i = 0; i < tabled.size(); ++i) tabled[i] = x_log_x(static_cast<double>(i));
+  }
+  double log_term(double x) const {
+    return tabled.empty() ? x_log_x(x) : tabled[static_cast<std::size_t>(x)];
+  }
 
   Index width() const { return start.back(); }
   double weight_of(Index row) const { return weight == nullptr ? 1.0 : weight[row]; }
@@ -44,11 +64,25 @@ struct ClassSums {
     return w;
   }
 
-  // Two classes of one output are told by one sum, that of the second.
+  static constexpr bool kMedians = false;
+  bool pure(double impurity, const double*) const { return impurity <= 2.3e-16; }
+
+  // Two classes of one output are told by one sum, that of the second: the gain of a split with sum s and
+  // weight w on the left is proportional to gap^2 / (w (W - w)). The gap is exact for whole weights.
   bool paired() const { return width() == 2 && impurity_kind == Impurity::gini; }
-  double pair_term(Index row) const { return static_cast<double>(y[row]); }
-  double pair_total(const double* sums) const { return sums[1]; }
-  static double pair_score(double s, double w) { return (s * s + (w - s) * (w - s)) / w; }
+  double pair_term(Index row, double) const { return static_cast<double>(y[row]); }
+  double pair_sum(const double* left) const { return left[1]; }
+  static double pair_gap(double s, double w, const double* totals, double W) { return s * W - totals[1] * w; }
+  // Scores that differ by less are equal but for rounding.
+  double rounding(double, const double*, double impurity, double W) const {
+    return paired() ? 1e-14 * W * W * impurity : 0.0;
+  }
+
+  void centre(const double* sums, double, std::vector<double>& centre, std::vector<double>& totals) const {
+    centre.assign(1, 0.0);
+    totals.assign(sums, sums + width());
+  }
+  double add_about(double* sums, Index row, const double*) const { return add(sums, row); }
   double monotone_value(const double* sums, double w) const { return sums[1] / w; }
 
   // In how many ways levels are put in order, and by what.
@@ -116,23 +150,23 @@ struct ClassSums {
         return total;
       }
       default: {
-        double inside = -x_log_x(wl) - x_log_x(wr);
-        for (Index i = 0; i < k; ++i) inside += x_log_x(l[i]) + x_log_x(r[i]);
+        double inside = -log_term(wl) - log_term(wr);
+        for (Index i = 0; i < k; ++i) inside += log_term(l[i]) + log_term(r[i]);
         // The weight is the node's: it only keeps scores of pure sides, all zero but for rounding,
         // comparable.
         if (impurity_kind == Impurity::entropy) return inside + (wl + wr);
         const double w = wl + wr;
-        double before = -x_log_x(w);
-        for (Index i = 0; i < k; ++i) before += x_log_x(l[i] + r[i]);
-        const double halves = x_log_x(w) - x_log_x(wl) - x_log_x(wr);
+        double before = -log_term(w);
+        for (Index i = 0; i < k; ++i) before += log_term(l[i] + r[i]);
+        const double halves = log_term(w) - log_term(wl) - log_term(wr);
         return (inside - before) / halves;
       }
     }
   }
 };
 
-// Weighted sums of numbers, one an output; what the impurity needs besides, squares or y log y, follows.
-// Numbers are centred first where squares are taken, so that a large mean costs no digits.
+// Weighted sums of numbers, one an output; what the impurity needs besides follows: squares about the mean,
+// y log y, or deviations from the median.
 struct NumberSums {
   Impurity impurity_kind;
   const double* y;  // rows by outputs
@@ -142,20 +176,66 @@ struct NumberSums {
   Index width() const { return 2 * outputs; }
   double weight_of(Index row) const { return weight == nullptr ? 1.0 : weight[row]; }
 
+  // Absolute deviations do not add up: see median_scan.h. Their sums are the median, times the weight, and
+  // the deviations from it.
+  static constexpr bool kMedians = true;
+  bool medians() const { return impurity_kind == Impurity::absolute; }
+
   double add(double* sums, Index row) const {
     const double w = weight_of(row);
     for (Index o = 0; o < outputs; ++o) {
       const double value = y[row * outputs + o];
       sums[o] += w * value;
-      sums[outputs + o] += w * (impurity_kind == Impurity::poisson ? x_log_x(value) : value * value);
+      if (impurity_kind == Impurity::poisson) sums[outputs + o] += w * x_log_x(value);
     }
     return w;
   }
 
+  // Squares about the mean, once it is known.
+  bool squares() const { return impurity_kind == Impurity::squared; }
+  void add_squares(double* sums, Index row, double weight_of_all) const {
+    const double w = weight_of(row);
+    for (Index o = 0; o < outputs; ++o) {
+      const double gap = y[row * outputs + o] - sums[o] / weight_of_all;
+      sums[outputs + o] += w * gap * gap;
+    }
+  }
+
+  // Equal numbers may differ from their rounded mean by a last digit.
+  bool pure(double impurity, const double* centre) const {
+    double size = 0.0;
+    for (Index o = 0; o < outputs; ++o) size = std::max(size, std::abs(centre[o]));
+    if (impurity_kind == Impurity::squared) return impurity <= 1e-30 * size * size;
+    return impurity <= (impurity_kind == Impurity::poisson ? 1e-15 : 0.0);
+  }
+
   bool paired() const { return outputs == 1 && impurity_kind == Impurity::squared; }
-  double pair_term(Index row) const { return y[row]; }
-  double pair_total(const double* sums) const { return sums[0]; }
-  static double pair_score(double s, double w) { return s * s / w; }
+  double pair_term(Index row, double centre) const { return y[row] - centre; }
+  double pair_sum(const double* left) const { return left[0]; }
+  static double pair_gap(double s, double, const double*, double) { return s; }
+  // The mean itself is rounded, which moves the root of a score by as much.
+  double rounding(double score, const double* centre, double impurity, double W) const {
+    if (impurity_kind != Impurity::squared) return 0.0;
+    const double unit = outputs == 1 ? 1.0 : W;
+    double means = 0.0;
+    for (Index o = 0; o < outputs; ++o) means += std::abs(centre[o]);
+    return 1e-14 * impurity * unit * static_cast<double>(outputs) + 2e-15 * means * std::sqrt(score * unit);
+  }
+
+  // Squares are taken about the node's mean, so that one far from zero costs no digits.
+  void centre(const double* sums, double w, std::vector<double>& centre, std::vector<double>& totals) const {
+    centre.assign(static_cast<std::size_t>(outputs), 0.0);
+    totals.assign(sums, sums + width());
+    if (impurity_kind != Impurity::squared) return;
+    for (std::size_t o = 0; o < centre.size(); ++o) centre[o] = sums[o] / w, totals[o] = 0.0;
+  }
+
+  // As `add`, but only what scores are made of.
+  double add_about(double* sums, Index row, const double* centre) const {
+    const double w = weight_of(row);
+    for (Index o = 0; o < outputs; ++o) sums[o] += w * (y[row * outputs + o] - centre[o]);
+    return w;
+  }
   double monotone_value(const double* sums, double w) const { return sums[0] / w; }
 
   Index level_orders() const { return outputs; }
@@ -187,7 +267,7 @@ struct NumberSums {
         total += mean > 0.0 ? std::max(sums[outputs + o] / w - mean * std::log(mean), 0.0) : 0.0;
         continue;
       }
-      total += std::max(sums[outputs + o] / w - mean * mean, 0.0);
+      total += sums[outputs + o] / w;  // squares about the mean, or deviations from the median
     }
     return total / static_cast<double>(outputs);
   }

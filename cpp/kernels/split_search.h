@@ -4,39 +4,13 @@
 #include <limits>
 #include <numeric>
 
+#include "median_scan.h"
 #include "node_random.h"
 #include "sorted_columns.h"
+#include "split.h"
 #include "split_criteria.h"
 
 namespace surefit {
-
-struct SearchRules {
-  Index min_rows_leaf = 1;
-  double min_weight_leaf = 0.0;
-  Index max_columns = 0;  // looked at in each node; 0 for all
-  bool random_threshold = false;
-};
-
-// A node that may still be split: its range of every sorted column.
-struct TreeNode {
-  Index begin = 0, end = 0, depth = 0;
-  double weight = 0.0, impurity = 0.0;
-  double lowest = -HUGE_VAL, highest = HUGE_VAL;  // what monotone columns above allow its value
-  std::uint64_t seed = 0;
-  std::vector<double> sums;
-  Index rows() const { return end - begin; }
-};
-
-struct Split {
-  double score = -HUGE_VAL;
-  double bar = -HUGE_VAL;  // what a better one must exceed; mirrored splits differ by rounding alone
-  Index column = -1;
-  Index position = 0;  // how many of the range, missing ones apart, go left; not used for levels
-  double threshold = 0.0;
-  bool missing_left = false;
-  std::vector<std::uint64_t> levels;  // the bits of those that go left
-  bool found() const { return column >= 0; }
-};
 
 template <class T, class Criterion>
 class SplitSearch {
@@ -44,6 +18,7 @@ class SplitSearch {
   struct Scratch {
     std::vector<double> left, other, missing, with_missing, level_sums, level_weight;
     std::vector<Index> level, level_rows, order;
+    MedianScan medians;
   };
 
   // levels: of each column, 0 for numbers. monotone: of each column, -1, 0 or 1; empty for none.
@@ -81,13 +56,15 @@ class SplitSearch {
   void look_at(const TreeNode& node, Index j, Split& best, Scratch& scratch) const {
     if (sorted_.constant(j, node.begin, node.end)) return;
     const Index known = sorted_.present(j, node.begin, node.end);
+    if constexpr (Criterion::kMedians)
+      if (criterion_.medians()) return look_at_medians(node, j, known, best, scratch);
     const double missing_weight = known < node.rows() ? add_missing(node, j, known, scratch) : 0.0;
     if (levels_[size(j)] > 0)
       look_at_levels(node, j, known, missing_weight, best, scratch);
     else if (rules_.random_threshold)
       look_at_one_number(node, j, known, best, scratch);
     else if (criterion_.paired() && known == node.rows())
-      look_at_pairs(node, j, best);
+      criterion_.weight == nullptr ? look_at_pairs<false>(node, j, best) : look_at_pairs<true>(node, j, best);
     else
       look_at_numbers(node, j, known, missing_weight, best, scratch);
   }
@@ -101,7 +78,7 @@ class SplitSearch {
     const Ranked* entries = sorted_.column(j) + node.begin;
     double weight = 0.0;
     for (Index i = known; i < node.rows(); ++i)
-      weight += criterion_.add(scratch.missing.data(), entries[i].row);
+      weight += criterion_.add_about(scratch.missing.data(), entries[i].row, node.centre.data());
     return weight;
   }
 
@@ -113,30 +90,30 @@ class SplitSearch {
   }
 
   // One sum tells all of a side.
+  template <bool kWeighted>
   void look_at_pairs(const TreeNode& node, Index j, Split& best) const {
     const Ranked* entries = sorted_.column(j) + node.begin;
     const Index rows = node.rows(), first = rules_.min_rows_leaf - 1, last = rows - rules_.min_rows_leaf;
-    const double* weights = criterion_.weight;
-    const double W = node.weight, S = criterion_.pair_total(node.sums.data());
+    const double *totals = node.totals.data(), W = node.weight, centre = node.centre[0];
     double w = 0.0, s = 0.0, top = best.score, bar = best.bar;
     Index at = -1;
     for (Index i = 0; i < last; ++i) {
       const Index row = static_cast<Index>(entries[i].row);
-      const double weight = weights == nullptr ? 1.0 : weights[row];
+      const double weight = kWeighted ? criterion_.weight[row] : 1.0;
       w += weight;
-      s += weight * criterion_.pair_term(row);
+      s += weight * criterion_.pair_term(row, centre);
       if (entries[i + 1].code == entries[i].code || i < first) continue;
-      const double wr = W - w, sr = S - s;
-      const double score = Criterion::pair_score(s, w) + Criterion::pair_score(sr, wr);
-      if (!(score > bar)) continue;
-      if (w < rules_.min_weight_leaf || wr < rules_.min_weight_leaf) continue;
-      if (!monotone_.empty() && !monotone_allows(node, j, s / w, sr / wr)) continue;
-      top = score;
-      bar = raised(score);
+      const double gap = Criterion::pair_gap(s, w, totals, W), product = w * (W - w);
+      if (!(gap * gap > bar * product)) continue;  // a division would take longer than all the rest
+      if (w < rules_.min_weight_leaf || W - w < rules_.min_weight_leaf || !(product > 0.0)) continue;
+      const double other = criterion_.pair_sum(totals) - s;
+      if (!monotone_.empty() && !monotone_allows(node, j, s / w + centre, other / (W - w) + centre)) continue;
+      top = gap * gap / product;
+      bar = raised(node, top);
       at = i + 1;
     }
     if (at < 0) return;
-    take(best, top, j, false);
+    take(node, best, top, j, false);
     place(node, j, at, rows, best);
   }
 
@@ -148,21 +125,31 @@ class SplitSearch {
     if (wl < rules_.min_weight_leaf || wr < rules_.min_weight_leaf) return false;
     scratch.other.resize(size(width_));
     double* right = scratch.other.data();
-    for (Index k = 0; k < width_; ++k) right[k] = node.sums[size(k)] - left[k];
-    if (!monotone_.empty() &&
-        !monotone_allows(node, j, criterion_.monotone_value(left, wl), criterion_.monotone_value(right, wr)))
+    for (Index k = 0; k < width_; ++k) right[k] = node.totals[size(k)] - left[k];
+    if (!monotone_.empty() && !monotone_allows(node, j, criterion_.monotone_value(left, wl) + node.centre[0],
+                                               criterion_.monotone_value(right, wr) + node.centre[0]))
       return false;
-    const double score = criterion_.score(left, wl, right, wr);
+    const double score = score_of(node, left, wl, right, wr);
     if (!(score > best.bar)) return false;
-    take(best, score, j, missing_left);
+    take(node, best, score, j, missing_left);
     return true;
   }
 
-  static double raised(double score) { return score + 1e-13 * std::abs(score); }
+  double score_of(const TreeNode& node, const double* left, double wl, const double* right, double wr) const {
+    if (!criterion_.paired()) return criterion_.score(left, wl, right, wr);
+    const double gap = Criterion::pair_gap(criterion_.pair_sum(left), wl, node.totals.data(), node.weight);
+    return gap * gap / (wl * wr);
+  }
 
-  static void take(Split& best, double score, Index j, bool missing_left) {
+  // Splits that differ by rounding alone are equal.
+  double raised(const TreeNode& node, double score) const {
+    return score + 1e-13 * std::abs(score) +
+           criterion_.rounding(score, node.centre.data(), node.impurity, node.weight);
+  }
+
+  void take(const TreeNode& node, Split& best, double score, Index j, bool missing_left) const {
     best.score = score;
-    best.bar = raised(score);
+    best.bar = raised(node, score);
     best.column = j;
     best.missing_left = missing_left;
     best.levels.clear();
@@ -183,7 +170,7 @@ class SplitSearch {
     double wl = 0.0;
     Index at = -1;
     for (Index i = 0; i < known; ++i) {
-      wl += criterion_.add(scratch.left.data(), entries[i].row);
+      wl += criterion_.add_about(scratch.left.data(), entries[i].row, node.centre.data());
       const bool end = i + 1 == known;  // what is known against what is missing
       if (end ? gone == 0 : entries[i + 1].code == entries[i].code) continue;
       if (improves(node, j, left, wl, i + 1, false, best, scratch)) at = i + 1;
@@ -195,21 +182,105 @@ class SplitSearch {
     if (at >= 0) place(node, j, at, known, best);
   }
 
-  // One threshold, drawn between the least and the greatest value.
-  void look_at_one_number(const TreeNode& node, Index j, Index known, Split& best, Scratch& scratch) const {
+  // Absolute deviations: the costs of all beginnings and of all ends of the sorted rows. Levels are put in
+  // the order of their means, which need not hold the best subset.
+  void look_at_medians(const TreeNode& node, Index j, Index known, Split& best, Scratch& scratch) const {
     const Ranked* entries = sorted_.column(j) + node.begin;
-    if (known < 2 || entries[0].code == entries[known - 1].code) return;
+    const Index gone = node.rows() - known;
+    MedianScan& scan = scratch.medians;
+    scan.rank(criterion_, entries, node.begin, node.end);
+    std::vector<Ranked> sequence(entries, entries + known);
+    Index only = -1;
+    bool drawn_left = false;
+    double threshold = 0.0;
+    if (levels_[size(j)] > 0) {
+      order_by_level_mean(sequence, scratch);
+    } else if (rules_.random_threshold) {
+      if (!draw(node, j, known, threshold, only, drawn_left)) return;
+    }
+    for (const bool missing_left : {false, true}) {
+      if (missing_left && gone == 0) break;
+      if (only >= 0 && gone > 0 && missing_left != drawn_left) continue;
+      scan.cost(criterion_, sequence, entries + known, missing_left ? gone : 0, missing_left ? 0 : gone);
+      const Index here = scan.best(only, [&](Index cut, double score) {
+        const Index rows_left = cut + (missing_left ? gone : 0);
+        if (rows_left < rules_.min_rows_leaf || node.rows() - rows_left < rules_.min_rows_leaf) return false;
+        const double wl = scan.left_weight(cut), wr = node.weight - wl;
+        if (wl < rules_.min_weight_leaf || wr < rules_.min_weight_leaf) return false;
+        if (!monotone_.empty() && !monotone_allows(node, j, scan.left_median(cut), scan.right_median(cut)))
+          return false;
+        if (!(score > best.bar)) return false;
+        take(node, best, score, j, missing_left);
+        return true;
+      });
+      if (here < 0) continue;
+      if (levels_[size(j)] > 0) {
+        best.levels.assign(size(words_), 0);
+        for (Index i = 0; i < here; ++i) {
+          const auto level = static_cast<std::uint64_t>(sorted_.value(sequence[size(i)], j));
+          best.levels[level / 64] |= std::uint64_t{1} << (level % 64);
+        }
+      } else if (only >= 0) {
+        best.position = only;
+        best.threshold = threshold;
+      } else {
+        place(node, j, here, known, best);
+      }
+    }
+  }
+
+  // Groups rows by level, the levels in the order of their means of the first output.
+  void order_by_level_mean(std::vector<Ranked>& sequence, Scratch& scratch) const {
+    auto &order = scratch.order, &start = scratch.level;
+    start.clear(), scratch.level_sums.clear();
+    std::vector<double> sums(size(width_));
+    for (std::size_t i = 0; i < sequence.size();) {
+      start.push_back(static_cast<Index>(i));
+      std::fill(sums.begin(), sums.end(), 0.0);
+      double weight = 0.0;
+      const std::uint32_t code = sequence[i].code;
+      for (; i < sequence.size() && sequence[i].code == code; ++i)
+        weight += criterion_.add(sums.data(), sequence[i].row);
+      scratch.level_sums.push_back(sums[0] / weight);
+    }
+    order.resize(start.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return scratch.level_sums[size(a)] < scratch.level_sums[size(b)];
+    });
+    start.push_back(static_cast<Index>(sequence.size()));
+    std::vector<Ranked> grouped;
+    grouped.reserve(sequence.size());
+    for (const Index k : order)
+      grouped.insert(grouped.end(), sequence.begin() + start[size(k)], sequence.begin() + start[size(k) + 1]);
+    sequence.swap(grouped);
+  }
+
+  // Draws a threshold between the least and the greatest value, and a side for missing rows.
+  bool draw(const TreeNode& node, Index j, Index known, double& threshold, Index& at,
+            bool& missing_left) const {
+    const Ranked* entries = sorted_.column(j) + node.begin;
+    if (known < 2 || entries[0].code == entries[known - 1].code) return false;
     NodeRandom random(node.seed ^ mixed(static_cast<std::uint64_t>(j) + 1));
     const double low = sorted_.value(entries[0], j), high = sorted_.value(entries[known - 1], j);
-    double threshold = low + (high - low) * random.unit();
+    threshold = low + (high - low) * random.unit();
     if (!(threshold < high)) threshold = low;
-    scratch.left.assign(size(width_), 0.0);
-    double wl = 0.0;
+    for (at = 0; at < known && sorted_.value(entries[at], j) <= threshold;) ++at;
+    missing_left = known < node.rows() && (random.bits() & 1) != 0;
+    return true;
+  }
+
+  // One threshold, drawn at random.
+  void look_at_one_number(const TreeNode& node, Index j, Index known, Split& best, Scratch& scratch) const {
+    const Ranked* entries = sorted_.column(j) + node.begin;
+    double threshold = 0.0, wl = 0.0;
     Index at = 0;
-    for (; at < known && sorted_.value(entries[at], j) <= threshold; ++at)
-      wl += criterion_.add(scratch.left.data(), entries[at].row);
+    bool missing_left = false;
+    if (!draw(node, j, known, threshold, at, missing_left)) return;
     const Index gone = node.rows() - known;
-    const bool missing_left = gone > 0 && (random.bits() & 1) != 0;
+    scratch.left.assign(size(width_), 0.0);
+    for (Index i = 0; i < at; ++i)
+      wl += criterion_.add_about(scratch.left.data(), entries[i].row, node.centre.data());
     const double* left = scratch.left.data();
     if (missing_left) {
       left = with_missing(left, scratch);
@@ -251,7 +322,8 @@ class SplitSearch {
         level.push_back(static_cast<Index>(sorted_.value(entries[i], j)));
         rows.push_back(0), weights.push_back(0.0), sums.resize(sums.size() + size(width_), 0.0);
       }
-      weights.back() += criterion_.add(sums.data() + (sums.size() - size(width_)), entries[i].row);
+      weights.back() += criterion_.add_about(sums.data() + (sums.size() - size(width_)), entries[i].row,
+                                             node.centre.data());
       ++rows.back();
     }
     const Index number = static_cast<Index>(level.size()), orders = criterion_.level_orders();

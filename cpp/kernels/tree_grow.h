@@ -13,6 +13,8 @@ struct TreeRules {
   Index max_depth = std::numeric_limits<Index>::max();
   Index min_rows_split = 2;
   double min_decrease = 0.0;  // of the impurity, as a share of all rows
+  double min_gain = 0.0;      // of the impurity, as a share of the node's rows
+  double pure_below = 0.0;    // an impurity at which a node is pure enough to stay a leaf
   Index max_leaves = 0;       // 0 for any number; otherwise the best leaf is split first
   std::uint64_t seed = 0;
   SearchRules search;
@@ -42,7 +44,12 @@ class TreeGrower {
     root.sums.assign(size(criterion_.width()), 0.0);
     const Ranked* entries = sorted_.column(0);
     for (Index i = 0; i < root.end; ++i) root.weight += criterion_.add(root.sums.data(), entries[i].row);
-    root.impurity = criterion_.impurity(root.sums.data(), root.weight);
+    if constexpr (Criterion::kMedians) {
+      for (Index i = 0; i < root.end; ++i) sorted_.mark(entries[i].row, true);
+      TreeNode none;
+      second_sums(entries, root.end, root, none);
+    }
+    finish(root);
     total_weight_ = root.weight;
     return rules_.max_leaves > 0 ? best_first(std::move(root)) : depth_first(std::move(root));
   }
@@ -56,7 +63,23 @@ class TreeGrower {
   bool is_leaf(const TreeNode& node) const {
     return node.depth >= rules_.max_depth || node.rows() < rules_.min_rows_split ||
            node.rows() < 2 * rules_.search.min_rows_leaf ||
-           node.weight < 2.0 * rules_.search.min_weight_leaf || node.impurity <= kTiny;
+           node.weight < 2.0 * rules_.search.min_weight_leaf || node.impurity <= rules_.pure_below ||
+           criterion_.pure(node.impurity, node.centre.data());
+  }
+
+  // Squares about the mean and deviations from the median take the rows once more.
+  void second_sums(const Ranked* entries, Index count, TreeNode& left, TreeNode& right) const {
+    if (criterion_.squares())
+      for (Index i = 0; i < count; ++i) {
+        TreeNode& side = sorted_.marked(entries[i].row) ? left : right;
+        criterion_.add_squares(side.sums.data(), entries[i].row, side.weight);
+      }
+    if (!criterion_.medians()) return;
+    std::vector<std::uint32_t> lefts, rights;
+    for (Index i = 0; i < count; ++i)
+      (sorted_.marked(entries[i].row) ? lefts : rights).push_back(entries[i].row);
+    if (!lefts.empty()) settle_medians(criterion_, lefts, left.weight, left.sums.data());
+    if (!rights.empty()) settle_medians(criterion_, rights, right.weight, right.sums.data());
   }
 
   Split find(const TreeNode& node, Index worker) {
@@ -113,8 +136,9 @@ class TreeGrower {
     left.begin = node.begin;
     left.end = right.begin = node.begin + count;
     right.end = node.end;
-    left.impurity = criterion_.impurity(left.sums.data(), left.weight);
-    right.impurity = criterion_.impurity(right.sums.data(), right.weight);
+    if constexpr (Criterion::kMedians) second_sums(entries, node.rows(), left, right);
+    finish(left);
+    finish(right);
     left.lowest = right.lowest = node.lowest;
     left.highest = right.highest = node.highest;
     const int sign = monotone_.empty() ? 0 : monotone_[size(split.column)];
@@ -128,10 +152,20 @@ class TreeGrower {
     return {std::move(left), std::move(right), known < node.rows()};
   }
 
+  void finish(TreeNode& node) const {
+    node.impurity = criterion_.impurity(node.sums.data(), node.weight);
+    criterion_.centre(node.sums.data(), node.weight, node.centre, node.totals);
+  }
+
   double decrease(const TreeNode& node, const Children& below) const {
     return (node.weight * node.impurity - below.left.weight * below.left.impurity -
             below.right.weight * below.right.impurity) /
            total_weight_;
+  }
+
+  bool enough(const TreeNode& node, double gain) const {
+    return gain + kTiny >= rules_.min_decrease &&
+           gain * total_weight_ / node.weight + kTiny >= rules_.min_gain;
   }
 
   // Missing values that no row of the node had follow the larger side.
@@ -167,7 +201,7 @@ class TreeGrower {
     const Split best = find(node);
     if (!best.found()) return;
     Children below = children(node, best);
-    if (decrease(node, below) + kTiny < rules_.min_decrease) return;
+    if (!enough(node, decrease(node, below))) return;
     if (!is_leaf(below.left) || !is_leaf(below.right)) part(node);
     record(tree, at, best, below);
     stack.push_back({std::move(below.right), at, false});
@@ -252,7 +286,7 @@ class TreeGrower {
       Split best = here.node.rows() > kSharedAbove ? find_shared(here.node) : find(here.node, 0);
       if (!best.found()) return;
       const double gain = decrease(here.node, children(here.node, best));
-      if (gain + kTiny < rules_.min_decrease) return;
+      if (!enough(here.node, gain)) return;
       heap.push_back({gain, at, std::move(here.node), std::move(best)});
       std::push_heap(heap.begin(), heap.end(), worse);
     };

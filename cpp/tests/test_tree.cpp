@@ -47,7 +47,7 @@ GrownTree grown(const Table& table, const TreeRules& rules, int threads) {
   Run run;
   run.threads = threads;
   const std::vector<std::int8_t> free;
-  const ClassSums sums{Impurity::gini, table.y.data(), nullptr, 1, {0, 3}};
+  const ClassSums sums{Impurity::gini, table.y.data(), nullptr, 1, {0, 3}, {}};
   const Dense<double> X = table.dense();
   return TreeGrower<double, ClassSums>(run, X, table.all, sums, rules, table.levels, free).grow();
 }

@@ -19,7 +19,16 @@ from surefit.core.native.inputs import row_weights
 Floats = NDArray[np.float64]
 
 # In the order in which the kernel numbers them.
-CRITERIA = ("gini", "entropy", "misclassification", "gain_ratio", "chi_squared", "squared", "poisson")
+CRITERIA = (
+    "gini",
+    "entropy",
+    "misclassification",
+    "gain_ratio",
+    "chi_squared",
+    "squared",
+    "poisson",
+    "absolute",
+)
 # Up to so many levels, all subsets of them are tried where no order of them is known to be the best.
 FEW_LEVELS = 10
 
@@ -28,9 +37,10 @@ FEW_LEVELS = 10
 class Rules:
     """When to stop, and where to look; 0 means no limit.
 
-    min_decrease: of the impurity, as a share of all rows. max_leaves: with a limit, the best leaf is split
-    first. max_columns: how many columns that vary are looked at in a node. random_threshold: draw one
-    threshold a column. monotone: of each column, -1, 0 or 1.
+    min_decrease: of the impurity, as a share of all rows; min_gain: as a share of the node's.
+    pure_below: nodes with no more impurity are not split. max_leaves: with a limit, the best leaf is
+    split first. max_columns: how many columns that vary are looked at in a node. random_threshold: draw
+    one threshold a column. monotone: of each column, -1, 0 or 1.
     """
 
     max_depth: int = 0
@@ -43,6 +53,8 @@ class Rules:
     random_threshold: bool = False
     monotone: tuple[int, ...] = ()
     seed: int = 0
+    min_gain: float = 0.0
+    pure_below: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,8 @@ class Grown:
 
     feature: -1 for a leaf. threshold: rows with at most it go left; of a column of levels, where its bits
     begin in ``left_levels``. missing_left: where missing values and unknown levels go. sums: (nodes, width):
-    the weight of each class, or of numbers the sums of y and of y squared (of y log y for Poisson).
+    the weight of each class, or of numbers the sums of y and of its squares about the mean (of y log y for
+    Poisson; for absolute deviations the median times the weight, and their sum).
     levels: of each column, 0 for numbers.
     """
 
@@ -111,6 +124,8 @@ def tree_grow(
         rules.min_rows_leaf,
         rules.min_weight_leaf,
         rules.min_decrease,
+        rules.min_gain,
+        rules.pure_below,
         rules.max_leaves,
         rules.max_columns,
         rules.random_threshold,

@@ -13,6 +13,7 @@ from surefit.core.native.tree_grow import FEW_LEVELS, Grown, Rules
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).eps)
+MASK = (1 << 64) - 1
 
 
 @dataclass(slots=True)
@@ -44,10 +45,9 @@ class Node:
 
 def mixed(x: int) -> int:
     """Return the kernel's hash of 64 bits."""
-    mask = (1 << 64) - 1
-    x = (x + 0x9E3779B97F4A7C15) & mask
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
     return x ^ (x >> 31)
 
 
@@ -78,9 +78,19 @@ class Grower:
         self.terms = self.terms * self.w[:, None]
         self.outputs = len(classes) if classes else Y.shape[1]
 
+    def sums_of(self, rows: NDArray[np.intp]) -> Floats:
+        """Add the rows up; squares are about the mean, deviations from the median, which is their first."""
+        if self.criterion not in ("absolute", "squared"):
+            return np.asarray(self.terms[rows].sum(axis=0))
+        y, w = self.terms[rows, : self.outputs] / self.w[rows, None], self.w[rows]
+        if self.criterion == "squared":
+            return np.concatenate([w @ y, w @ (y - w @ y / w.sum()) ** 2])
+        middle = np.array([_median(column, w) for column in y.T])
+        return np.concatenate([middle * w.sum(), w @ np.abs(y - middle)])
+
     def node(self, rows: NDArray[np.intp], depth: int, seed: int) -> Node:
-        """Add the rows up."""
-        sums, weight = self.terms[rows].sum(axis=0), float(self.w[rows].sum())
+        """Make a node of rows."""
+        sums, weight = self.sums_of(rows), float(self.w[rows].sum())
         return Node(rows, depth, seed, weight, float(self.impurity(sums, weight)), sums)
 
     def _by_output(self, sums: Floats) -> list[Floats]:
@@ -94,7 +104,7 @@ class Grower:
             if self.criterion == "poisson":
                 spent = mean * np.log(np.where(mean > 0, mean, 1.0))
                 return float(np.where(mean > 0, np.maximum(second / weight - spent, 0.0), 0.0).mean())
-            return float(np.maximum(second / weight - mean**2, 0.0).mean())
+            return float((second / weight).mean())
         found = []
         for counts in self._by_output(sums):
             share = counts[counts > 0] / weight
@@ -106,37 +116,34 @@ class Grower:
                 found.append(-(share * np.log2(share)).sum())
         return float(np.mean(found))
 
-    def score(self, left: Floats, wl: Floats, node: Node) -> Floats:
-        """Score splits by the sums of their left sides, (m, width)."""
-        right, wr = node.sums - left, node.weight - wl
+    def score(self, left: Floats, wl: float, right: Floats, wr: float) -> float:
+        """Score a split by the sums of its sides."""
         if not self.classes:
-            a, b = left[:, : self.outputs], right[:, : self.outputs]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                if self.criterion == "poisson":
-                    each = a * np.log(a / wl[:, None]) + b * np.log(b / wr[:, None])
-                    return np.where((a > 0).all(axis=1) & (b > 0).all(axis=1), each.sum(axis=1), -np.inf)
-                return np.asarray((a**2 / wl[:, None] + b**2 / wr[:, None]).sum(axis=1))
-        total = np.zeros(len(left))
-        for a, b, whole in zip(
-            self._by_output(left), self._by_output(right), self._by_output(node.sums), strict=True
-        ):
-            total += self._class_score(a, wl, b, wr, whole, node.weight)
-        return total
+            a, b = left[: self.outputs], right[: self.outputs]
+            if self.criterion == "absolute":
+                return -float(left[self.outputs :].sum() + right[self.outputs :].sum())
+            if self.criterion == "squared":
+                return float((a**2).sum() / (wl * wr))
+            if (a <= 0).any() or (b <= 0).any():
+                return -np.inf
+            return float((a * np.log(a / wl) + b * np.log(b / wr)).sum())
+        sides = zip(self._by_output(left), self._by_output(right), strict=True)
+        return float(sum(self._class_score(a, wl, b, wr) for a, b in sides))
 
-    def _class_score(self, a: Floats, wl: Floats, b: Floats, wr: Floats, whole: Floats, w: float) -> Floats:
+    def _class_score(self, a: Floats, wl: float, b: Floats, wr: float) -> float:
+        whole, w = a + b, wl + wr
         if self.criterion == "gini":
-            return np.asarray((a**2).sum(axis=1) / wl + (b**2).sum(axis=1) / wr)
+            return float(((a - whole * (wl / w)) ** 2).sum() / (wl * wr))
         if self.criterion == "misclassification":
-            return np.asarray(a.max(axis=1) + b.max(axis=1))
+            return float(a.max() + b.max())
         if self.criterion == "chi_squared":
-            seen = whole > 0
-            gap = a[:, seen] - np.multiply.outer(wl / w, whole[seen])
-            return np.asarray((gap**2 / whole[seen]).sum(axis=1) * (w / wl + w / wr))
-        inside = _x_log_x(a).sum(axis=1) + _x_log_x(b).sum(axis=1) - _x_log_x(wl) - _x_log_x(wr)
+            gap, seen = a - whole * (wl / w), whole > 0
+            return float((gap[seen] ** 2 / whole[seen]).sum() * (w / wl + w / wr))
+        inside = float(_x_log_x(a).sum() + _x_log_x(b).sum() - _x_log_x(np.array([wl, wr])).sum())
         if self.criterion == "entropy":
-            return np.asarray(inside + w)
-        before = _x_log_x(whole).sum() - _x_log_x(np.array(w))
-        return np.asarray((inside - before) / (_x_log_x(np.array(w)) - _x_log_x(wl) - _x_log_x(wr)))
+            return inside + w
+        before = float(_x_log_x(whole).sum() - _x_log_x(np.array(w)))
+        return (inside - before) / float(_x_log_x(np.array(w)) - _x_log_x(np.array([wl, wr])).sum())
 
     def is_leaf(self, node: Node) -> bool:
         """Whether a rule stops here."""
@@ -145,7 +152,7 @@ class Grower:
             (rules.max_depth > 0 and node.depth >= rules.max_depth)
             or rows < max(rules.min_rows_split, 2 * rules.min_rows_leaf)
             or node.weight < 2 * rules.min_weight_leaf
-            or node.impurity <= TINY
+            or node.impurity <= max(0.0 if self.criterion == "absolute" else TINY, rules.pure_below)
         )
 
     def columns(self, node: Node) -> list[int]:
@@ -155,13 +162,12 @@ class Grower:
         varies = [not (np.all(X[:, j] == X[0, j]) or np.all(np.isnan(X[:, j]))) for j in every]
         if rules.max_columns == 0 or rules.max_columns >= len(every):
             return [j for j in every if varies[j]]
-        chosen: list[int] = []
-        state = node.seed
+        chosen, state = list[int](), node.seed
         for left in range(len(every), 0, -1):
             if len(chosen) == rules.max_columns:
                 break
             at = mixed(state) % left
-            state = (state + 1) & ((1 << 64) - 1)
+            state = (state + 1) & MASK
             every[at], every[left - 1] = every[left - 1], every[at]
             if varies[every[left - 1]]:
                 chosen.append(every[left - 1])
@@ -185,20 +191,26 @@ class Grower:
         rules, count = self.rules, int(left.sum())
         if count < rules.min_rows_leaf or len(left) - count < rules.min_rows_leaf or count in (0, len(left)):
             return
-        sums, wl = self.terms[node.rows[left]].sum(axis=0), float(self.w[node.rows[left]].sum())
-        if min(wl, node.weight - wl) < rules.min_weight_leaf or not self._monotone(node, j, sums, wl):
+        mine, others = self.sums_of(node.rows[left]), self.sums_of(node.rows[~left])
+        wl, wr = float(self.w[node.rows[left]].sum()), float(self.w[node.rows[~left]].sum())
+        if min(wl, wr) < rules.min_weight_leaf or not self._monotone(node, j, mine, wl, others, wr):
             return
-        score = float(self.score(sums[None], np.array([wl]), node)[0])
-        if score > (best.score + 1e-13 * abs(best.score) if np.isfinite(best.score) else best.score):
+        rounding = 1e-14 * node.impurity if self.criterion in ("gini", "squared") else 0.0
+        if self.criterion == "squared":  # about the node's mean, so that one far from zero costs no digits
+            mean, rows = node.sums / node.weight, node.rows[left]
+            mine = (self.terms[rows] - np.outer(self.w[rows], mean)).sum(axis=0)
+            rounding += 2e-15 * np.abs(mean[: self.outputs]).sum() * np.sqrt(max(best.score, 0.0))
+        score = self.score(mine, wl, others, wr)
+        if score > (best.score + 1e-13 * abs(best.score) + rounding if best.column >= 0 else -np.inf):
             best.score, best.column, best.left = score, j, left
             best.threshold, best.levels = how.get("threshold", 0.0), how.get("levels", frozenset())
             best.missing_left, best.saw_missing = how["missing_left"], how["saw_missing"]
 
-    def _monotone(self, node: Node, j: int, sums: Floats, wl: float) -> bool:
+    def _monotone(self, node: Node, j: int, left: Floats, wl: float, right: Floats, wr: float) -> bool:
         if not self.rules.monotone:
             return True
         at = 1 if self.classes else 0
-        low, high = sums[at] / wl, (node.sums - sums)[at] / (node.weight - wl)
+        low, high = left[at] / wl, right[at] / wr
         if min(low, high) < node.lowest or max(low, high) > node.highest:
             return False
         return bool(self.rules.monotone[j] * (high - low) >= 0)
@@ -226,7 +238,7 @@ class Grower:
         state = node.seed ^ mixed(j + 1)
         threshold = low + (high - low) * ((mixed(state) >> 11) * 2.0**-53)
         threshold = threshold if threshold < high else low
-        missing_left = bool(missing.any() and mixed((state + 1) & ((1 << 64) - 1)) & 1)
+        missing_left = bool(missing.any() and mixed((state + 1) & MASK) & 1)
         left = np.where(missing, missing_left, x <= threshold)
         how = {"missing_left": missing_left, "saw_missing": bool(missing.any())}
         self._try(node, j, left, best, threshold=threshold, **how)
@@ -244,7 +256,8 @@ class Grower:
 
     def _subsets(self, node: Node, x: Floats, present: list[int], missing: bool) -> list[list[int]]:
         width = self.terms.shape[1] if self.classes else self.outputs
-        orders = [1] if self.classes and width == 2 else list(range(width))
+        orders = list(range(1 if self.criterion == "absolute" else width))
+        orders = [1] if self.classes and width == 2 else orders
         if len(orders) > 1 and len(present) <= FEW_LEVELS:
             free = present if missing else present[:-1]
             sets = [list(s) for size in range(1, len(free) + 1) for s in combinations(free, size)]
@@ -279,6 +292,14 @@ class Grower:
 
 def _x_log_x(x: Floats) -> Floats:
     return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
+
+
+def _median(y: Floats, w: Floats) -> float:
+    order = np.argsort(y, kind="stable")
+    y, cumulative = y[order], np.cumsum(w[order])
+    at = int(np.searchsorted(cumulative, w.sum() / 2.0))
+    half = cumulative[at] == w.sum() / 2.0 and at + 1 < len(y)
+    return float(y[at] / 2.0 + y[at + 1] / 2.0 if half else y[at])
 
 
 def _between(low: float, high: float) -> float:
@@ -319,7 +340,8 @@ def grow(
         if split.column < 0:
             return
         gain = grower.decrease(part.node, *grower.children(part.node, split), root.node.weight)
-        if gain + TINY >= rules.min_decrease:
+        own = gain * root.node.weight / part.node.weight
+        if gain + TINY >= rules.min_decrease and own + TINY >= rules.min_gain:
             waiting.append((gain, -made, part, split))
 
     consider(root)
