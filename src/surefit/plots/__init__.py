@@ -23,5 +23,16 @@ from surefit.plots.landscape import plot_landscape as plot_landscape
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path
 from surefit.plots.trace import plot_trace as plot_trace
+from surefit.plots.tree import plot_tree as plot_tree
 
-__all__ = ["plot_choice", "plot_landscape", "plot_path", "plot_trace", "save", "to_html", "to_png", "to_svg"]
+__all__ = [
+    "plot_choice",
+    "plot_landscape",
+    "plot_path",
+    "plot_trace",
+    "plot_tree",
+    "save",
+    "to_html",
+    "to_png",
+    "to_svg",
+]

@@ -1,0 +1,12 @@
+"""Trees: one decision tree, how it is grown, proved, pruned and read.
+
+A tree is arrays, one entry a node, in the order of a walk that goes left first (``nodes.py``); the native
+grower (``core/native/tree_grow.py``) makes them from a matrix of numbers and codes of levels, which
+``rows.py`` makes of arrays, frames and sources. ``base.py`` is what classifier and regressor share:
+parameters become rules, rows become leaves. ``proof.py`` scores every stored split again, in numpy and
+without the grower; ``criteria.py`` are its formulas. ``pruning.py`` cuts a grown tree back; ``export.py``
+writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights.
+
+To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py``, its name in
+the estimator; the laws compare the two.
+"""

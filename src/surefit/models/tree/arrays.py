@@ -1,0 +1,113 @@
+"""What a tree keeps of itself, and the target that it is grown for, in the units of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.native.tree_grow import Grown
+from surefit.core.parameters import Interval
+from surefit.models.tree.nodes import Nodes
+from surefit.models.tree.rows import Levels
+
+Floats = NDArray[np.float64]
+
+# Types of parameters that both trees have.
+Depth = Annotated[int, Interval(1, None)] | None
+Leaves = Annotated[int, Interval(2, None)] | None
+SplitRows = Annotated[int, Interval(2, None)] | Annotated[float, Interval(0, 1, open_low=True)]
+LeafRows = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
+ColumnsLookedAt = (
+    Annotated[int, Interval(1, None)]
+    | Annotated[float, Interval(0, 1, open_low=True)]
+    | Literal["sqrt", "log2"]
+    | None
+)
+LeafWeight = Annotated[float, Interval(0, 0.5)]
+Categories = Literal["from_dtype"] | list[Any] | tuple[Any, ...] | NDArray[Any] | None
+Missing = Literal["learned", "category"]
+Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TreeParameters:
+    """A tree as arrays, one entry a node; see ``Nodes``.
+
+    levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
+    max_features: how many columns were looked at in each node. n_outputs: how many targets there were.
+    """
+
+    node_threshold: Floats
+    node_feature: NDArray[np.int32]
+    node_left: NDArray[np.int32]
+    node_right: NDArray[np.int32]
+    node_missing_left: NDArray[np.uint8]
+    node_level_bits: NDArray[np.uint64]
+    node_impurity: Floats
+    node_weight: Floats
+    node_rows: NDArray[np.int64]
+    node_value: Floats
+    levels: Levels
+    seed: int
+    max_features: int
+    n_outputs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a tree is grown for, as the kernel takes it: (n, outputs), codes if ``classes`` counts them.
+
+    centre: what was taken off numbers. factor: by what they were multiplied, and so their impurity by some
+    ``power`` of it.
+    """
+
+    Y: NDArray[Any]
+    classes: tuple[int, ...] = ()
+    centre: Floats | None = None
+    factor: float = 1.0
+    power: int = 0
+
+
+def in_units(grown: Grown, target: Target) -> Nodes:
+    """The tree of the scaled target, in the units of the target as it came."""
+    weight = grown.weight[:, None]
+    if target.classes:
+        return Nodes(grown, grown.sums / weight, target.classes)
+    outputs = target.Y.shape[1]
+    centre = np.zeros(outputs) if target.centre is None else target.centre
+    value = grown.sums[:, :outputs] / weight / target.factor + centre
+    scaled = replace(grown, impurity=grown.impurity / target.factor**target.power)
+    return Nodes(scaled, value)
+
+
+def scaled_by(nodes: Nodes, target: Target) -> Nodes:
+    """The same backwards: values and impurities of a tree in the units of the scaled target."""
+    if target.classes:
+        return nodes
+    centre = np.zeros(target.Y.shape[1]) if target.centre is None else target.centre
+    grown = replace(nodes.grown, impurity=nodes.grown.impurity * target.factor**target.power)
+    return Nodes(grown, (nodes.value - centre) * target.factor)
+
+
+def as_parameters(nodes: Nodes, levels: Levels, seed: int, columns: int, outputs: int) -> TreeParameters:
+    """The arrays of a tree under the names that a model keeps them by."""
+    grown = nodes.grown
+    return TreeParameters(
+        grown.threshold,
+        grown.feature,
+        grown.left,
+        grown.right,
+        grown.missing_left,
+        grown.left_levels,
+        grown.impurity,
+        grown.weight,
+        grown.rows,
+        nodes.value,
+        levels,
+        seed,
+        columns,
+        outputs,
+    )

@@ -1,0 +1,313 @@
+"""What classifier and regressor share: parameters become rules, rows become leaves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from math import ceil, log2, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import ParameterError
+from surefit.core.native.tree_apply import tree_apply
+from surefit.core.native.tree_grow import Grown, Rules, tree_grow
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts, admit, is_streamed
+from surefit.data.schema import Schema
+from surefit.data.source import Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.base import Estimator, Learned
+from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.tree.nodes import Nodes, TreeView, decision_path
+from surefit.models.tree.proof import Problem, best_splits
+from surefit.models.tree.rows import (
+    Levels,
+    category_mask,
+    find_levels,
+    level_counts,
+    matrix_of,
+    typed_columns,
+    whole,
+)
+from surefit.resample.streams import seed_of
+from surefit.stats.missing import Missing
+
+Floats = NDArray[np.float64]
+
+
+class DecisionTree(Estimator, abstract=True):
+    """A tree: ``apply`` gives the leaf of each row; what a leaf answers is the class's own."""
+
+    criterion: str
+    splitter: str
+    max_depth: int | None
+    min_samples_split: Any
+    min_samples_leaf: Any
+    min_weight_fraction_leaf: float
+    max_features: Any
+    random_state: Any
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    ccp_alpha: float
+    monotonic_cst: Any
+    categorical_features: Any
+    missing: str
+    min_impurity: float
+    min_gain: float
+
+    kernel_criteria: ClassVar[dict[str, str]]
+    node_threshold_: Floats
+    node_feature_: NDArray[np.int32]
+    node_left_: NDArray[np.int32]
+    node_right_: NDArray[np.int32]
+    node_missing_left_: NDArray[np.uint8]
+    node_level_bits_: NDArray[np.uint64]
+    node_impurity_: Floats
+    node_weight_: Floats
+    node_rows_: NDArray[np.int64]
+    node_value_: Floats
+    levels_: Levels
+    seed_: int
+    max_features_: int
+    n_outputs_: int
+
+    @abstractmethod
+    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+        """Return the target of a batch as the kernel takes it."""
+
+    @abstractmethod
+    def _weights(self, batch: Batch) -> Floats | None:
+        """Return the weights of rows, those of classes included."""
+
+    @abstractmethod
+    def _parameters(self, common: TreeParameters, schema: Schema) -> Any:
+        """Return what is learnt, with what is the class's own."""
+
+    @property
+    def _class_counts(self) -> tuple[int, ...]:
+        return ()
+
+    def _accepted(self) -> Accepts:
+        return replace(self.accepts, cells=True) if self.__dict__.get("levels_") else self.accepts
+
+    def _source(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
+    ) -> Source:
+        if also:
+            raise TypeError(
+                f"{type(self).__name__} takes no {', '.join(also)} beside X, y and sample_weight."
+            )
+        accepts = self._accepted()
+        if reset:
+            self.__dict__.pop("_by_type", None)
+            streamed = is_streamed(X, y, sample_weight)
+            by_type = None if streamed or self.categorical_features is None else typed_columns(X)
+            accepts = self.accepts if by_type is None else replace(self.accepts, cells=True)
+            self._by_type = by_type
+        return self._admitted(accepts, X, y, sample_weight, reset, classes)
+
+    def _admitted(self, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any) -> Source:
+        return admit(self, accepts, X, y, weight, reset=reset, classes=classes)
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        who, schema = type(self).__name__, source.schema
+        cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
+        batch = whole(source, who)
+        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
+        if mask is not None:
+            mask = self._unordered(mask, schema)
+        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        X, weight = matrix_of(batch.X, levels), self._weights(batch)
+        target = self._target(batch, weight)
+        counts = level_counts(levels, X.shape[1])
+        columns = self._columns_looked_at(X.shape[1])
+        drawn = columns < X.shape[1] or self.splitter == "random"
+        seed = seed_of(self.random_state) if drawn else 0
+        rules = self._rules(X, weight, target, columns, seed)
+        grown = tree_grow(
+            X,
+            target.Y,
+            weight,
+            criterion=self.kernel_criteria[self.criterion],
+            classes=target.classes,
+            levels=counts,
+            rules=rules,
+        )
+        nodes = self._pruned(in_units(grown, target))
+        self._schema = schema
+        parameters = self._parameters(as_parameters(nodes, levels, seed, columns, target.Y.shape[1]), schema)
+        cells = _cells(X, weight) if cells is None else cells
+        evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
+        return Learned(parameters, self._certificate({"gain missed": 0.0}), evidence)
+
+    def _unordered(self, mask: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:
+        return mask
+
+    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+        return {"rows": len(batch)}
+
+    def _columns_looked_at(self, width: int) -> int:
+        asked = self.max_features
+        if asked is None:
+            return width
+        if asked == "sqrt":
+            return max(1, int(sqrt(width)))
+        if asked == "log2":
+            return max(1, int(log2(width)))
+        if isinstance(asked, float | np.floating) and not isinstance(asked, int | np.integer):
+            return max(1, int(asked * width))
+        return int(asked)
+
+    def _rules(
+        self, X: NDArray[Any], weight: Floats | None, target: Target, columns: int, seed: int
+    ) -> Rules:
+        rows = len(X) if weight is None else int(np.count_nonzero(weight))
+        total = float(rows) if weight is None else float(weight.sum())
+        width = X.shape[1]
+        monotone = self._monotone(width, target)
+        scale = target.factor**target.power
+        return Rules(
+            max_depth=self.max_depth or 0,
+            min_rows_split=max(_share_of(self.min_samples_split, rows), 2),
+            min_rows_leaf=_share_of(self.min_samples_leaf, rows),
+            min_weight_leaf=self.min_weight_fraction_leaf * total,
+            min_decrease=self.min_impurity_decrease * scale,
+            max_leaves=self.max_leaf_nodes or 0,
+            max_columns=0 if columns >= width else columns,
+            random_threshold=self.splitter == "random",
+            monotone=monotone,
+            seed=seed,
+            pure_below=self.min_impurity * scale,
+            min_gain=self.min_gain * scale,
+        )
+
+    def _monotone(self, width: int, target: Target) -> tuple[int, ...]:
+        if self.monotonic_cst is None:
+            return ()
+        from sklearn.utils.validation import _check_monotonic_cst
+
+        signs = np.asarray(_check_monotonic_cst(self, self.monotonic_cst))
+        who = type(self).__name__
+        if target.Y.shape[1] > 1:
+            raise ParameterError(
+                f"{who}: Monotonicity constraints are not supported with multiple outputs; fit one at a time."
+            )
+        if target.classes and target.classes[0] > 2:
+            raise ParameterError(
+                f"{who}: Monotonicity constraints are not supported with multiclass classification; "
+                "use two classes."
+            )
+        return tuple(int(sign) for sign in signs) if signs.any() else ()
+
+    def _pruned(self, nodes: Nodes) -> Nodes:
+        if self.ccp_alpha <= 0:
+            return nodes
+        from surefit.models.tree.pruning import pruned_at
+
+        return pruned_at(nodes, self.ccp_alpha)
+
+    @staticmethod
+    def _certificate(parts: dict[str, float]) -> Certificate:
+        measure = "gain that a better split of a node would add, as a share of the root's impurity"
+        value = float(np.max(list(parts.values()))) if parts else 0.0
+        return Certificate("best splits", measure, value, 1e-9, parts)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Score every stored split again, against all others that its node allows."""
+        batch = whole(source, type(self).__name__)
+        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
+        target = self._target(batch, weight)
+        rules = self._rules(X, weight, target, self.max_features_, self.seed_)
+        nodes = scaled_by(self._nodes(), target)
+        problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
+        return self._certificate(best_splits(nodes, problem))
+
+    def _grown(self) -> Grown:
+        return Grown(
+            self.node_feature_,
+            self.node_threshold_,
+            self.node_left_,
+            self.node_right_,
+            self.node_missing_left_,
+            self.node_impurity_,
+            self.node_weight_,
+            self.node_rows_,
+            self.node_value_,
+            self.node_level_bits_,
+            level_counts(self.levels_, self.n_features_in_),
+        )
+
+    def _nodes(self) -> Nodes:
+        return Nodes(self._grown(), self.node_value_, self._class_counts)
+
+    def _leaves(self, X: Any) -> NDArray[np.int64]:
+        if isinstance(X, np.ndarray) and not self.levels_:
+            return tree_apply(self._grown(), X)
+        if not isinstance(X, np.ndarray) and hasattr(X, "tocsr"):
+            step = max(1, 2**22 // max(1, X.shape[1]))
+            blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
+            return np.concatenate([tree_apply(self._grown(), matrix_of(b, self.levels_)) for b in blocks])
+        return tree_apply(self._grown(), matrix_of(X, self.levels_))
+
+    @property
+    def tree_(self) -> TreeView:
+        """The tree under scikit-learn's names."""
+        check_is_fitted(self)
+        return TreeView(self._nodes(), self.n_features_in_, self.n_outputs_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """By how much the splits of each column lower the impurity, as shares that add up to 1."""
+        check_is_fitted(self)
+        return self._nodes().importances()
+
+    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
+        """Return the leaf that each row ends in, as the number of its node."""
+        return np.asarray(self._answer(self._leaves, X))
+
+    def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
+        """Return which nodes each row comes by, as a sparse matrix of ones."""
+        return decision_path(self._nodes(), self.apply(X))
+
+    def get_depth(self) -> int:
+        """Return how many splits lie above the deepest leaf."""
+        check_is_fitted(self)
+        return self._nodes().max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return how many leaves there are."""
+        check_is_fitted(self)
+        return self._nodes().n_leaves
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the prices at which the tree of these rows loses a branch, and its impurity from then on."""
+        from surefit.models.tree.pruning import pruning_path
+
+        full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0}).fit(X, y, sample_weight)
+        alphas, impurities = pruning_path(full._nodes())
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _cells(X: NDArray[Any], weight: Floats | None) -> Missing:
+    """What is missing; a sum tells whether anything is."""
+    if np.isnan(X.sum(dtype=np.float64)):
+        return Missing.of(Batch(X, weight=weight))
+    return Missing(float(len(X)) if weight is None else float(weight.sum()), np.zeros(X.shape[1]))
+
+
+def _share_of(asked: Any, rows: int) -> int:
+    if isinstance(asked, int | np.integer):
+        return int(asked)
+    return max(1, ceil(asked * rows))

@@ -1,0 +1,267 @@
+"""Classify by a decision tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from surefit.core.errors import DataError
+from surefit.core.parameters import NonNegative, RandomState, Strength
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts, admit
+from surefit.data.schema import Schema
+from surefit.data.source import Source
+from surefit.data.targets import class_codes
+from surefit.models.tree.arrays import (
+    Categories,
+    ColumnsLookedAt,
+    Depth,
+    LeafRows,
+    LeafWeight,
+    Leaves,
+    Missing,
+    Monotone,
+    SplitRows,
+    Target,
+    TreeParameters,
+)
+from surefit.models.tree.criteria import CLASS_CRITERIA
+from surefit.models.tree.pruned import PrunableTree
+
+Floats = NDArray[np.float64]
+ClassWeights = Literal["balanced"] | dict[Any, Any] | list[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTreeParameters(TreeParameters):
+    """The same, and the labels: one array, or a list of one for each output."""
+
+    classes: Any
+
+
+class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
+    r"""Part the rows again and again by the split after which classes are purest.
+
+    A node with class shares :math:`p` costs :math:`1 - \sum_c p_c^2` (Gini) or :math:`-\sum_c p_c \log_2 p_c`
+    (entropy); a split is as good as it lowers the weighted cost. Of equal splits the first column's is taken,
+    and of its thresholds the lowest. criterion: besides scikit-learn's, ``"information_gain"`` (by entropy),
+    ``"gain_ratio"``, ``"chi_squared"`` and ``"misclassification"``. categorical_features: columns that are
+    split by sets of levels: ``"from_dtype"`` takes the categories of a table, or give names or numbers.
+    missing: values that are missing go where they do best (``"learned"``), or are a level of their own in
+    columns of categories (``"category"``). min_impurity: nodes with no more impurity are not split.
+    min_gain: neither are those whose best split gains less.
+
+    The certificate says that every stored split is the best of its node.
+
+    >>> from surefit import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
+    >>> model.predict([[2.4], [2.6]]).tolist(), model.tree_.threshold[0].item()
+    (['no', 'yes'], 2.5)
+    """
+
+    accepts = Accepts(target="class", several_targets=True, missing=True, tables=True)
+    learns = ClassTreeParameters
+    kernel_criteria = CLASS_CRITERIA
+
+    classes_: Any
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal[
+            "gini",
+            "entropy",
+            "log_loss",
+            "information_gain",
+            "gain_ratio",
+            "chi_squared",
+            "misclassification",
+        ] = "gini",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: Depth = None,
+        min_samples_split: SplitRows = 2,
+        min_samples_leaf: LeafRows = 1,
+        min_weight_fraction_leaf: LeafWeight = 0.0,
+        max_features: ColumnsLookedAt = None,
+        random_state: RandomState = None,
+        max_leaf_nodes: Leaves = None,
+        min_impurity_decrease: NonNegative = 0.0,
+        class_weight: ClassWeights = None,
+        ccp_alpha: Strength = 0.0,
+        monotonic_cst: Monotone = None,
+        categorical_features: Categories = "from_dtype",
+        missing: Missing = "learned",
+        min_impurity: NonNegative = 0.0,
+        min_gain: NonNegative = 0.0,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.min_impurity = min_impurity
+        self.min_gain = min_gain
+
+    def _admitted(self, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any) -> Source:
+        several = isinstance(classes, list) or _is_several(y)
+        if not several:
+            return super()._admitted(accepts, X, y, weight, reset, classes)
+        columns = _columns_of(y)
+        if classes is not None and len(classes) != len(columns):
+            raise DataError(f"y has {len(columns)} targets, but the tree was fitted to {len(classes)}.")
+        coded = [class_codes(c, None if classes is None else classes[o]) for o, c in enumerate(columns)]
+        Y = np.column_stack([codes for codes, _ in coded]).astype(np.float64)
+        source = admit(self, replace(accepts, target="number"), X, Y, weight, reset=reset)
+        self._several_classes = [labels for _, labels in coded]
+        return source
+
+    def _labels_of(self) -> list[NDArray[Any]]:
+        found = self.__dict__.get("_several_classes")
+        if found is None:
+            found = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+        return list(found)
+
+    def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
+        if source.schema.classes is not None:
+            self._several_classes = [source.schema.classes]
+        learned = super()._learn(source, engine, trace)
+        del self._several_classes
+        return learned
+
+    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+        codes = np.asarray(batch.y).reshape(len(batch), -1)
+        return Target(codes.astype(np.int32), tuple(len(labels) for labels in self._labels_of()))
+
+    def _weights(self, batch: Batch) -> Floats | None:
+        if self.class_weight is None:
+            return batch.weight
+        codes = np.asarray(batch.y).reshape(len(batch), -1).astype(np.intp)
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight.copy()
+        asked = self.class_weight
+        each = asked if isinstance(asked, list) else [asked] * codes.shape[1]
+        if len(each) != codes.shape[1]:
+            raise DataError(
+                f"class_weight has {len(each)} entries for {codes.shape[1]} targets; give one for each."
+            )
+        base = weight.copy()
+        for o, labels in enumerate(self._labels_of()):
+            weight *= _class_factors(each[o], labels, codes[:, o], base)[codes[:, o]]
+        return weight
+
+    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+        codes = np.asarray(batch.y).reshape(len(batch), -1)
+        if codes.shape[1] > 1:
+            return {"rows": len(batch)}
+        (labels,) = self._labels_of()
+        return {
+            "rows": len(batch),
+            "class_weights": (labels, np.bincount(codes[:, 0].astype(np.intp), batch.weight, len(labels))),
+        }
+
+    def _parameters(self, common: TreeParameters, schema: Schema) -> ClassTreeParameters:
+        labels = self._labels_of()
+        values = {entry.name: getattr(common, entry.name) for entry in fields(common)}
+        return ClassTreeParameters(**values, classes=labels[0] if len(labels) == 1 else labels)
+
+    @property
+    def _class_counts(self) -> tuple[int, ...]:
+        return tuple(len(labels) for labels in self._labels_of())
+
+    @property
+    def n_classes_(self) -> Any:
+        """How many classes there are; a list of them for several outputs."""
+        counts = self._class_counts
+        return counts[0] if len(counts) == 1 else list(counts)
+
+    def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> NDArray[Any]:
+        """Return the heaviest class of the leaf of each row, or write it ``to`` a file."""
+        return self._answer(self._predict, X, to, self._output_names())
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        leaves = self._leaves(X)
+        if not isinstance(self.classes_, list):
+            return self.classes_[self.node_value_.argmax(axis=1)[leaves]]
+        found = [
+            c[share.argmax(axis=1)[leaves]] for c, share in zip(self.classes_, self._shares(), strict=True)
+        ]
+        return np.column_stack(found)
+
+    def _answer_of(self, node: int) -> Any:
+        value = np.split(self.node_value_[node], np.cumsum(self._class_counts)[:-1])
+        found = [labels[share.argmax()] for labels, share in zip(self._labels_of(), value, strict=True)]
+        plain = [label.item() if hasattr(label, "item") else label for label in found]
+        return plain[0] if len(plain) == 1 else plain
+
+    def _shares(self) -> list[Floats]:
+        return np.split(self.node_value_, np.cumsum(self._class_counts)[:-1], axis=1)
+
+    def _output_names(self) -> Sequence[str]:
+        several = len(getattr(self, "classes_", ())) if isinstance(getattr(self, "classes_", 0), list) else 0
+        return [f"prediction{o}" for o in range(several)] if several else ["prediction"]
+
+    def predict_proba(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Any:
+        """Return the share of each class in the leaf of each row; a list of them for several outputs."""
+        labels = getattr(self, "classes_", ())
+        if isinstance(labels, list):
+            leaves = self.apply(X)
+            return [share[leaves] for share in self._shares()]
+        return self._answer(self._proba, X, to, [str(label) for label in labels])
+
+    def _proba(self, X: Any) -> Floats:
+        return self.node_value_[self._leaves(X)]
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of ``predict_proba``."""
+        found = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(each) for each in found] if isinstance(found, list) else np.log(found)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _is_several(y: Any) -> bool:
+    if isinstance(y, str) or y is None:
+        return False
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        shape = np.shape(np.asarray(y, dtype=object)) if isinstance(y, list | tuple) else ()
+    return len(shape) == 2 and shape[1] > 1
+
+
+def _columns_of(y: Any) -> list[NDArray[Any]]:
+    from sklearn.utils import check_array
+
+    table = check_array(y, ensure_2d=True, dtype=None, input_name="y")
+    return [table[:, o] for o in range(table.shape[1])]
+
+
+def _class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+    if asked is None:
+        return np.ones(len(labels))
+    if isinstance(asked, str):
+        total = np.bincount(codes, weight, len(labels))
+        present = total > 0
+        share = total.sum() / np.count_nonzero(present)
+        return np.asarray(np.divide(share, total, out=np.zeros_like(total), where=present))
+    from sklearn.utils.class_weight import compute_class_weight
+
+    return np.asarray(compute_class_weight(asked, classes=labels, y=labels), dtype=np.float64)

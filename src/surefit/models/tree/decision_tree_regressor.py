@@ -1,0 +1,139 @@
+"""Predict numbers by a decision tree."""
+
+from __future__ import annotations
+
+from math import frexp, ldexp
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from surefit.core.errors import DataError
+from surefit.core.parameters import NonNegative, RandomState, Strength
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.schema import Schema
+from surefit.models.tree.arrays import (
+    Categories,
+    ColumnsLookedAt,
+    Depth,
+    LeafRows,
+    LeafWeight,
+    Leaves,
+    Missing,
+    Monotone,
+    SplitRows,
+    Target,
+    TreeParameters,
+)
+from surefit.models.tree.criteria import NUMBER_CRITERIA
+from surefit.models.tree.pruned import PrunableTree
+
+Floats = NDArray[np.float64]
+
+
+class DecisionTreeRegressor(RegressorMixin, PrunableTree):
+    r"""Part the rows again and again by the split after which the target varies least.
+
+    A node costs the mean of :math:`(y - \bar y)^2`, of :math:`|y - \mathrm{med}|` (absolute_error) or half
+    the Poisson deviance :math:`y \log(y / \bar y)`, and predicts that mean or median. Parameters beside
+    scikit-learn's are those of :class:`~surefit.DecisionTreeClassifier`.
+
+    The certificate says that every stored split is the best of its node.
+
+    >>> from surefit import DecisionTreeRegressor
+    >>> model = DecisionTreeRegressor().fit([[1], [2], [3], [4]], [1.0, 1.0, 5.0, 5.0])
+    >>> model.predict([[2.4], [2.6]]).tolist(), model.tree_.threshold[0].item()
+    ([1.0, 5.0], 2.5)
+    """
+
+    accepts = Accepts(target="number", several_targets=True, missing=True, tables=True)
+    learns = TreeParameters
+    kernel_criteria = NUMBER_CRITERIA
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: Depth = None,
+        min_samples_split: SplitRows = 2,
+        min_samples_leaf: LeafRows = 1,
+        min_weight_fraction_leaf: LeafWeight = 0.0,
+        max_features: ColumnsLookedAt = None,
+        random_state: RandomState = None,
+        max_leaf_nodes: Leaves = None,
+        min_impurity_decrease: NonNegative = 0.0,
+        ccp_alpha: Strength = 0.0,
+        monotonic_cst: Monotone = None,
+        categorical_features: Categories = "from_dtype",
+        missing: Missing = "learned",
+        min_impurity: NonNegative = 0.0,
+        min_gain: NonNegative = 0.0,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.min_impurity = min_impurity
+        self.min_gain = min_gain
+
+    def _weights(self, batch: Batch) -> Floats | None:
+        return batch.weight
+
+    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+        Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
+        used = slice(None) if weight is None else weight > 0
+        if self.criterion == "poisson":
+            refuse_for_poisson(Y[used])
+            return Target(Y, factor=1.0)
+        centre = np.average(Y, axis=0, weights=weight)
+        spread = float(np.abs(Y[used] - centre).max(initial=0.0))
+        # Powers of two change no digit, and keep squares of tiny and of huge numbers in range.
+        factor = ldexp(1.0, -frexp(spread)[1]) if spread > 0 else 1.0
+        return Target(
+            (Y - centre) * factor, (), centre, factor, 2 if self.criterion == "squared_error" else 1
+        )
+
+    def _parameters(self, common: TreeParameters, schema: Schema) -> TreeParameters:
+        return common
+
+    def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Floats:
+        """Return the prediction of the leaf of each row, or write it ``to`` a file."""
+        several = getattr(self, "n_outputs_", 1)
+        names = ["prediction"] if several == 1 else [f"prediction{o}" for o in range(several)]
+        return self._answer(self._predict, X, to, names)
+
+    def _answer_of(self, node: int) -> Any:
+        value = self.node_value_[node].tolist()
+        return value[0] if len(value) == 1 else value
+
+    def _predict(self, X: Any) -> Floats:
+        found = self.node_value_[self._leaves(X)]
+        return found[:, 0] if self.n_outputs_ == 1 else found
+
+
+def refuse_for_poisson(Y: Floats) -> None:
+    """Refuse counts below zero, and a target that is zero throughout."""
+    if (Y < 0).any():
+        row = int(np.flatnonzero((Y < 0).any(axis=1))[0])
+        raise DataError(
+            f"Some value(s) of y are negative, the first in row {row}, which is not allowed for Poisson "
+            "regression: use another criterion."
+        )
+    if (Y.sum(axis=0) <= 0).any():
+        raise DataError(
+            "Sum of y is not positive, which is necessary for Poisson regression: use another criterion."
+        )

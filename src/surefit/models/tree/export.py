@@ -1,0 +1,170 @@
+"""A tree as text, JSON, SQL and Python: each says the same as ``predict``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import RefusalError
+from surefit.models.tree.conditions import Condition
+from surefit.models.tree.nodes import Nodes
+
+Answer = Callable[[int], Any]  # of a node: what the tree says there, as a plain Python value
+DEEPEST = 90  # Python's parser gives up on blocks that are nested deeper than this
+
+
+def as_text(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, deepest: int | None = None) -> str:
+    """One line a branch, indented by depth, with the answer, the rows and the impurity of each leaf."""
+    grown, lines = nodes.grown, []
+    stack: list[tuple[int, int, str]] = [(0, 0, "")]
+    while stack:
+        at, depth, words = stack.pop()
+        about = f"{grown.rows[at]} rows, impurity {grown.impurity[at]:.4g}"
+        indent = "|   " * (depth - 1) + "|-- " if depth else ""
+        stop = at not in splits or (deepest is not None and depth >= deepest)
+        tail = f"{answer(at)}  ({about})" if stop else f"({about})"
+        lines.append(f"{indent}{words}{': ' if words else ''}{tail}")
+        if stop:
+            continue
+        split = splits[at]
+        stack.append((int(grown.right[at]), depth + 1, split.words(False)))
+        stack.append((int(grown.left[at]), depth + 1, split.words(True)))
+    return "\n".join(lines)
+
+
+def as_json(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer) -> str:
+    """A list of nodes; those with a ``column`` are splits, whose children are numbers in the list."""
+    grown, found = nodes.grown, []
+    for at in range(nodes.node_count):
+        node: dict[str, Any] = {
+            "answer": answer(at),
+            "rows": int(grown.rows[at]),
+            "weight": float(grown.weight[at]),
+            "impurity": float(grown.impurity[at]),
+            "value": nodes.value[at].tolist(),
+        }
+        if at in splits:
+            split = splits[at]
+            node |= {
+                "column": split.column,
+                "name": split.name,
+                "left": int(grown.left[at]),
+                "right": int(grown.right[at]),
+                "missing_left": split.missing_left,
+            }
+            if split.threshold is None:
+                node["levels"] = list(split.levels)
+            else:
+                node["threshold"] = split.threshold if np.isfinite(split.threshold) else None
+        found.append(node)
+    return json.dumps({"nodes": found}, allow_nan=False, default=str)
+
+
+def as_sql(
+    nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, known: Mapping[int, Sequence[Any]]
+) -> str:
+    """One CASE expression; a missing value is NULL. ``known``: the levels of columns that have them."""
+
+    def write(at: int) -> str:
+        parts: list[str] = []
+        stack: list[Any] = [at]
+        while stack:
+            entry = stack.pop()
+            if isinstance(entry, str):
+                parts.append(entry)
+                continue
+            if entry not in splits:
+                parts.append(_sql_value(answer(entry)))
+                continue
+            split = splits[entry]
+            left, right = int(nodes.grown.left[entry]), int(nodes.grown.right[entry])
+            condition = _sql_condition(split, known.get(split.column, ()))
+            stack += [" END", right, " ELSE ", left, f"CASE WHEN {condition} THEN "]
+        return "".join(parts)
+
+    return write(0)
+
+
+def _sql_condition(split: Condition, known: Sequence[Any]) -> str:
+    name = '"' + split.name.replace('"', '""') + '"'
+    if split.threshold is None:
+        inside = f"{name} IN ({', '.join(map(_sql_value, split.levels))})"
+        unknown = f"{name} NOT IN ({', '.join(map(_sql_value, known))})"
+        return f"({inside} OR {name} IS NULL OR {unknown})" if split.missing_left else inside
+    if np.isinf(split.threshold):
+        return f"{name} IS NOT NULL"
+    inside = f"{name} <= {split.threshold!r}"
+    return f"({inside} OR {name} IS NULL)" if split.missing_left else inside
+
+
+def _sql_value(value: Any) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return repr(value)
+
+
+def as_python(
+    nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, known: Mapping[int, Sequence[Any]]
+) -> str:
+    """A function ``predict`` of one row, a sequence of cells; missing is None or NaN. It needs no library."""
+    if nodes.max_depth > DEEPEST:
+        raise RefusalError(
+            f"the tree is {nodes.max_depth} splits deep, and Python nests no more than {DEEPEST} blocks: "
+            "prune it, or use to_json."
+        )
+    lines = ["def predict(row):"]
+    stack: list[tuple[int | None, int]] = [(0, 1)]
+    while stack:
+        at, depth = stack.pop()
+        indent = "    " * depth
+        if at is None:
+            lines.append(f"{'    ' * (depth - 1)}else:")
+            continue
+        if at not in splits:
+            lines.append(f"{indent}return {answer(at)!r}")
+            continue
+        split = splits[at]
+        lines.append(f"{indent}if {_python_condition(split, known.get(split.column, ()))}:  # {split.name!r}")
+        stack += [
+            (int(nodes.grown.right[at]), depth + 1),
+            (None, depth + 1),
+            (int(nodes.grown.left[at]), depth + 1),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _python_condition(split: Condition, known: Sequence[Any]) -> str:
+    cell = f"row[{split.column}]"
+    if split.threshold is None:
+        unknown = f"{cell} not in {tuple(known)!r}"
+        inside = f"{cell} in {split.levels!r}"
+        return f"{inside} or {unknown}" if split.missing_left else inside
+    gone = f"({cell} is None or {cell} != {cell})"
+    if np.isinf(split.threshold):
+        return f"not {gone}"
+    inside = f"{cell} <= {split.threshold!r}"
+    return f"{gone} or {inside}" if split.missing_left else f"not {gone} and {inside}"
+
+
+def path_in_words(
+    nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, leaf: int, row: NDArray[Any]
+) -> str:
+    """Why a row ends in a leaf: every condition on its way, and what the leaf says."""
+    parents, steps, at = nodes.parents, [], leaf
+    while parents[at] >= 0:
+        above = int(parents[at])
+        went_left, split = int(nodes.grown.left[above]) == at, splits[above]
+        cell = row[split.column]
+        gone = bool(np.isnan(cell))
+        words = f"{split.name} is missing or unknown, which goes {'left' if went_left else 'right'}"
+        steps.append(words if gone else split.words(went_left))
+        at = above
+    rows, total = int(nodes.grown.rows[leaf]), int(nodes.grown.rows[0])
+    way = " and ".join(reversed(steps)) or "no split"
+    return f"{answer(leaf)}, because {way}: so went {rows} of {total} rows."
