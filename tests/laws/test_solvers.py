@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from surefit.solvers.choose import solver_named, suited
 
 TOLERANCE = {"exact": 1e-8, "second order": 1e-8, "first order": 1e-6}
 NAMES = 4  # of losses and penalties that each solver meets at the least
+TURNS = 80  # after which a solver joins no other's fit: the certificate alone proves it
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def design() -> Iterator[Fit]:
                     # Those that had the fewest turns come next.
                     able = sorted(able, key=lambda solver: turns.get(solver, 0))
                     fit = Fit(loss, penalty, form, fit_intercept, tuple(able[:2]))
-                    chosen = fit.solvers if fit.proved else fit.solvers[:1]
+                    fresh = turns.get(able[min(1, len(able) - 1)], 0) < TURNS
+                    chosen = fit.solvers if fit.proved and fresh else fit.solvers[:1]
                     for solver in chosen:
                         turns[solver] = turns.get(solver, 0) + 1
                         names.setdefault(solver, set()).update((loss.name, name))
@@ -73,15 +76,16 @@ def design() -> Iterator[Fit]:
                     yield Fit(loss, penalty, form, fit_intercept, chosen)
                     break
     for solver, (loss, penalty) in pairs.items():
-        for number, form in enumerate(FORMS):
+        borders = itertools.cycle((False, True))
+        for form in FORMS:
             objective = bound(*planted(loss), loss, penalty, form)
             if (solver, form) not in met and solver_named(solver).refusal(objective) is None:
-                yield Fit(loss, penalty, form, number % 2 == 0, (solver,))
+                yield Fit(loss, penalty, form, next(borders), (solver,))
         for penalty in (case for name in PENALTIES for case in penalties_of(name)):
             few = len(names.get(solver, ())) < NAMES and penalty.name not in names.get(solver, ())
             if few and solver_named(solver).refusal(bound(*planted(loss), loss, penalty)) is None:
                 names.setdefault(solver, set()).update((loss.name, penalty.name))
-                yield Fit(loss, penalty, "dense", True, (solver,))
+                yield Fit(loss, penalty, "dense", next(borders), (solver,))
 
 
 DESIGN = list(design())
