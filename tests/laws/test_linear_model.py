@@ -109,7 +109,7 @@ class TestTasks:
         assert model.predict(X).mean() == pytest.approx(COUNTS.mean())
 
     def test_bad_targets(self):
-        with pytest.raises(DataError, match="y holds one class, 'a', and a classifier needs at least two"):
+        with pytest.raises(DataError, match="at least 2 classes in the data, but y holds one class, 'a'"):
             LinearModel("logistic").fit(X[:3], ["a", "a", "a"])
         with pytest.raises(DataError, match=r"The logistic loss takes two classes, but y holds 3"):
             LinearModel("logistic").fit(X, THREE)

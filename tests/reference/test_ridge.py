@@ -366,11 +366,11 @@ def test_a_penalised_fit_has_no_table_of_standard_errors():
     ("model", "error", "message"),
     [
         (Ridge(alpha=-1.0), ParameterError, "alpha=-1.0"),
-        (Ridge(alpha=[1.0, 2.0]), ParameterError, "2 penalties for 1 targets"),
+        (Ridge(alpha=[1.0, 2.0]), ParameterError, "do not correspond: 2 != 1"),
         (Ridge(alpha=[np.inf]), ParameterError, "finite number"),
         (Ridge(solver="lbfgs"), ParameterError, "needs positive=True"),
         (Ridge(solver="svd", positive=True), ParameterError, "does not support positive=True"),
-        (RidgeCV(alphas=[0.0, 1.0]), ParameterError, "finite numbers above 0"),
+        (RidgeCV(alphas=[0.0, 1.0]), ParameterError, r"alphas\[0\] == 0.0, must be > 0.0"),
         (RidgeCV(alphas=[]), ParameterError, "at least one"),
         (RidgeCV(cv=3, store_cv_results=True), ParameterError, "store_cv_results=True are incompatible"),
         (RidgeCV(cv=3, alpha_per_target=True), ParameterError, "alpha_per_target=True are incompatible"),

@@ -136,7 +136,10 @@ def check_weights(
     except (TypeError, ValueError):
         raise DataError("sample_weight holds something else than numbers: give one number a row.") from None
     if array.ndim != 1:
-        raise DataError(f"sample_weight has {array.ndim} dimensions; it must be 1D, one weight a row.")
+        raise DataError(
+            f"sample_weight has {array.ndim} dimensions; Sample weights must be 1D array or scalar: "
+            "give one a row."
+        )
     if len(array) != rows:
         raise DataError(f"sample_weight has {len(array)} entries, but X has {rows} rows.")
     bad = ~np.isfinite(array) | (array < 0)

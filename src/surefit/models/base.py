@@ -129,8 +129,12 @@ class Estimator(
         self.diagnosis_ = diagnose({**evidence, **learned.evidence})
         if not learned.certificate.holds:
             found = [str(finding) for finding in self.diagnosis_ if finding.severity != "note"]
-            message = " ".join([f"{type(self).__name__}: {learned.certificate.statement}", *found])
+            message = " ".join([self._unproved(learned.certificate), *found])
             warn(message, CertificateWarning)
+
+    def _unproved(self, certificate: Certificate) -> str:
+        """Return the sentence that warns of a certificate that does not hold."""
+        return f"{type(self).__name__}: {certificate.statement}"
 
     @staticmethod
     def _attributes(learned: Learned) -> dict[str, Any]:

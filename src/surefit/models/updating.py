@@ -102,7 +102,8 @@ class OneStatistic(Estimator, abstract=True):
     def _adopt(self, learned: Learned, schema: Schema) -> None:
         super()._adopt(learned, schema)
         if self.shaping:
-            self._shape = deepcopy(self._asked_shape())
+            # What cannot be copied, such as a generator of splits, is not changed behind our back either.
+            self._shape = {name: _copied(value) for name, value in self._asked_shape().items()}
 
     def _asked_shape(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.shaping}
@@ -161,6 +162,13 @@ class OneStatistic(Estimator, abstract=True):
             self._adopt(self._finish(self.statistic_, mine), mine)
 
         return self._atomically(step)
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except TypeError:
+        return value
 
 
 class UnavailableError(RefusalError, AttributeError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import RegressorMixin
+from sklearn.callback import with_callbacks
 
 from surefit.core.certificate import Certificate
 from surefit.core.parameters import Count, Fraction, RandomState, Strength, Tolerance
@@ -58,6 +59,11 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
     n_iter_: Any
 
     path = staticmethod(enet_path)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Learn from a table; ``check_input`` is without effect: looking at it costs next to nothing."""
+        return self._atomically(lambda: self._fit(X, y, sample_weight))
 
     @property
     def sparse_coef_(self) -> Any:

@@ -89,8 +89,8 @@ class SparseRegressionCV(SparseRegression, abstract=True):
             return strengths(who, self.alphas, 0.0, self.eps)
         if ratio == 0:
             raise ParameterError(
-                f"{who}: with l1_ratio=0 no strength makes all coefficients zero, so there is none to start "
-                "from: give alphas as numbers, or use RidgeCV."
+                f"{who}: Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a "
+                "grid by providing your estimator with the appropriate `alphas=` argument."
             )
         slopes = self._problem_of(source, engine).slopes_at_zero
         return strengths(who, self.alphas, largest_strength(slopes, ratio, self.positive), self.eps)

@@ -104,7 +104,7 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
         shown = coef[:, 0] if len(paths) == 1 else coef.T
         offset: Any = 0.0
         if self.fit_intercept:
-            offset = float(intercept[0]) if schema.target_is_flat else intercept
+            offset = intercept[0] if schema.target_is_flat else intercept
         return LarsParameters(np.ascontiguousarray(shown), offset, alphas, active, whole, steps)
 
     def _proof(

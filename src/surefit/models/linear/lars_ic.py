@@ -103,8 +103,9 @@ class LassoLarsIC(ChosenPath):
         free = weight - problem.columns - self.fit_intercept
         if free <= 0 or not isinstance(problem, SquaredSums):
             raise DataError(
-                f"LassoLarsIC needs more rows than its {problem.columns} columns to estimate the noise, "
-                f"and has n_samples = {weight:g}: give noise_variance."
+                "You are using LassoLarsIC in the case where the number of samples is smaller than the "
+                f"number of features, n_samples = {weight:g} against {problem.columns} columns, and the noise "
+                "cannot be told: give noise_variance."
             )
         cross = problem.cross[:, None]
         solution = from_gram(problem.gram, cross) or from_singular_gram(problem.gram, cross)

@@ -51,7 +51,16 @@ def lars_path(
     if method not in ("lar", "lasso"):
         raise ParameterError(f"lars_path: method={method!r} is not allowed; it must be 'lar' or 'lasso'.")
     if positive and method == "lar":
-        raise ParameterError("lars_path: positive=True needs method='lasso': least angles have no bounds.")
+        raise ParameterError(
+            "lars_path: Positive constraint not supported for 'lar' coding method. Take method='lasso'."
+        )
+    if X is None:
+        given = (
+            "X cannot be None if Gram is not None"
+            if Gram is not None
+            else "X and Gram cannot both be unspecified"
+        )
+        raise ParameterError(f"lars_path: {given}: give the rows.")
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32])
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y").ravel()
     check_consistent_length(X, y)

@@ -116,6 +116,10 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
             name = "proximal_newton"
         return self._solver_called(name, objective, tolerance=GAP * self.tol)
 
+    def _unproved(self, certificate: Certificate) -> str:
+        ended = f"{self.solver} failed to converge. Increase the number of iterations."
+        return f"{super()._unproved(certificate)} {ended}"
+
     def _objective(self, source: Source, engine: Engine) -> Objective:
         objective = super()._objective(source, engine)
         rows = objective.rows
@@ -305,5 +309,15 @@ def old_penalty(penalty: str | None, C: float, l1_ratio: float | None) -> tuple[
         stacklevel=2,
     )
     if penalty is None:
+        if C != 1.0:
+            _ignored(f"Setting penalty=None will ignore the C={C:g} given: leave one of them out.")
         return np.inf, 0.0
-    return float(C), {"l2": 0.0, "l1": 1.0}.get(penalty, ratio)
+    asked = {"l2": 0.0, "l1": 1.0}.get(penalty, ratio)
+    # The default of l1_ratio is 0, which nobody may have asked for.
+    if asked != ratio and not (asked == 1.0 and l1_ratio is None):
+        _ignored(f"Inconsistent values: penalty={penalty} with l1_ratio={l1_ratio}: leave penalty out.")
+    return float(C), asked
+
+
+def _ignored(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=3)

@@ -173,7 +173,10 @@ class CheckedTarget:
 def outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
     """Return how many scores the classes take; refuse numbers of classes that the loss has no place for."""
     if len(classes) < 2:
-        raise DataError(f"y holds one class, {classes.tolist()[0]!r}, and a classifier needs at least two.")
+        raise DataError(
+            "This solver needs samples of at least 2 classes in the data, but y holds one class, "
+            f"{classes.tolist()[0]!r}."
+        )
     if loss.task == "binary" and len(classes) > 2:
         raise DataError(
             "Only binary classification is supported. "

@@ -129,7 +129,7 @@ def ridge_shaped(found: Fitted, flat: bool, fit_intercept: bool) -> tuple[NDArra
     coef = found.coef[:, 0] if found.coef.shape[1] == 1 else found.coef.T
     intercept: Any = 0.0
     if fit_intercept:
-        intercept = float(found.intercept[0]) if flat else found.intercept
+        intercept = found.intercept[0] if flat else found.intercept
     return np.ascontiguousarray(coef), intercept
 
 

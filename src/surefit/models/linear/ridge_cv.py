@@ -24,6 +24,7 @@ from surefit.models.base import Estimator, Learned
 from surefit.models.class_weight import ClassWeight
 from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge_folds
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.leave_one_out import LeftOut
 from surefit.models.linear.ridge import NoInference, certify_ridge, ridge_shaped
@@ -124,13 +125,7 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
 
     def _candidates(self) -> NDArray[np.float64]:
         who = type(self).__name__
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)).ravel()
-        least = "above 0" if self.cv is None else "of at least 0"
-        allowed = np.isfinite(alphas) & ((alphas > 0) if self.cv is None else (alphas >= 0))
-        if len(alphas) == 0 or not allowed.all():
-            raise ParameterError(
-                f"{who}: alphas={self.alphas!r} must be finite numbers {least}, at least one."
-            )
+        alphas = candidate_strengths(who, self.alphas, above_zero=self.cv is None)
         for name in ("store_cv_results", "alpha_per_target"):
             if self.cv is not None and getattr(self, name):
                 raise ParameterError(

@@ -80,7 +80,8 @@ def strengths(who: str, alpha: Any, targets: int) -> Vector:
     values = np.atleast_1d(np.asarray(alpha, dtype=np.float64)).ravel()
     if len(values) not in (1, targets):
         raise ParameterError(
-            f"{who}: alpha has {len(values)} penalties for {targets} targets; give one, or one a target."
+            f"{who}: Number of targets and number of penalties do not correspond: "
+            f"{len(values)} != {targets}; give one alpha, or one a target."
         )
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ParameterError(

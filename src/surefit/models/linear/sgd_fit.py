@@ -140,8 +140,8 @@ def _judge(
     problem.epochs, problem.moves = problem.epochs + 1, problem.moves + problem.epoch.moves
     if not np.isfinite(problem.epoch.objective):
         raise DataError(
-            f"the steps of epoch {number + 1} led to numbers beyond all bounds (Floating-point "
-            "under-/overflow occurred): scale the columns, as StandardScaler does, or lower eta0."
+            f"Floating-point under-/overflow occurred at epoch #{number + 1}. Scaling input data with "
+            "StandardScaler or MinMaxScaler might help, and so may a lower eta0."
         )
     now = problem.epoch.objective / problem.epoch.weight if score is None else -score(problem)
     judge_value(problem, now, stopping.tol, stopping.patience)

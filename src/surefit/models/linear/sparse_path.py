@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Fraction
+from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.sparse_fit import Problem, within
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.table import CoordinateTable
@@ -65,10 +66,7 @@ def strengths(who: str, alphas: Any, largest: float, eps: float) -> Vector:
         if largest <= resolution:
             return np.full(int(alphas), resolution)
         return np.geomspace(largest, largest * eps, num=int(alphas))
-    given = np.sort(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
-    if not len(given) or not (np.isfinite(given) & (given >= 0)).all():
-        raise ParameterError(f"{who}: alphas={alphas!r} must be finite numbers of at least 0, one or more.")
-    return given
+    return np.sort(candidate_strengths(who, alphas))[::-1]
 
 
 def enet_path(
@@ -90,6 +88,7 @@ def enet_path(
     max_iter: int = 1000,
     sample_weight: Any = None,
     fit_intercept: bool = False,
+    **params: Any,
 ) -> Any:
     r"""Return strengths, coefficients (p, strengths) and duality gaps of elastic nets, from strong to weak.
 
@@ -107,6 +106,8 @@ def enet_path(
     """
     from sklearn.utils import check_array, check_consistent_length
 
+    if params:
+        raise ParameterError(f"enet_path: Unexpected parameters in params: {sorted(params)}; leave them out.")
     X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32])
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
@@ -115,12 +116,18 @@ def enet_path(
     if y.ndim == 2:
         from surefit.solvers.task_columns import TaskColumns
 
+        if positive:
+            raise ParameterError(
+                "enet_path: several targets that share their columns have no signs to hold to: leave "
+                "positive=False, or give one target at a time."
+            )
         problem = TaskColumns(X, y, weight, fit_intercept=fit_intercept)
     else:
         problem = SquaredColumns(X, y, weight, fit_intercept=fit_intercept)
     if l1_ratio == 0 and np.ndim(alphas) == 0:
         raise ParameterError(
-            "enet_path: with l1_ratio=0 no strength makes all coefficients zero: give alphas as numbers."
+            "enet_path: Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a "
+            "grid by providing your estimator with the appropriate `alphas=` argument."
         )
     largest = largest_strength(problem.slopes_at_zero, l1_ratio, positive) if np.ndim(alphas) == 0 else 0.0
     row = strengths("enet_path", alphas, largest, eps)
