@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -28,7 +29,7 @@ def candidate_strengths(who: str, alphas: Any, *, above_zero: bool = False) -> N
             raise ParameterTypeError(
                 f"{who}: alphas[{place}] must be an instance of float, not {type(alpha).__name__}."
             )
-        if not np.isfinite(alpha) or alpha < 0 or (above_zero and alpha == 0):
+        if not isfinite(alpha) or alpha < 0 or (above_zero and alpha == 0):
             raise ParameterError(f"{who}: alphas[{place}] == {alpha}, {bound}, and finite.")
     if not given:
         raise ParameterError(f"{who}: alphas={alphas!r} must be finite numbers, at least one.")

@@ -104,8 +104,8 @@ class LassoLarsIC(ChosenPath):
         if free <= 0 or not isinstance(problem, SquaredSums):
             raise DataError(
                 "You are using LassoLarsIC in the case where the number of samples is smaller than the "
-                f"number of features, n_samples = {weight:g} against {problem.columns} columns, and the noise "
-                "cannot be told: give noise_variance."
+                f"number of features, n_samples = {weight:g} against {problem.columns} columns, and the "
+                "noise cannot be told: give noise_variance."
             )
         cross = problem.cross[:, None]
         solution = from_gram(problem.gram, cross) or from_singular_gram(problem.gram, cross)
