@@ -44,7 +44,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.evaluate.curves import learning_curve as learning_curve
     from surefit.evaluate.curves import validation_curve as validation_curve
     from surefit.evaluate.curves_verdict import diagnose_fit as diagnose_fit
+    from surefit.evaluate.dependence import partial_dependence as partial_dependence
     from surefit.evaluate.fit_formula import fit_formula as fit_formula
+    from surefit.evaluate.importance import permutation_importance as permutation_importance
     from surefit.evaluate.intervals import score_interval as score_interval
     from surefit.evaluate.original_scale import original_scale as original_scale
     from surefit.evaluate.pipeline import Pipeline as Pipeline
@@ -253,6 +255,8 @@ _EXPORTS = {
     "minimize": "solvers.minimize",
     "nested_cross_validate": "evaluate.cross_validate_nested",
     "original_scale": "evaluate.original_scale",
+    "partial_dependence": "evaluate.dependence",
+    "permutation_importance": "evaluate.importance",
     "read": "data.read",
     "save": "io.save",
     "score_interval": "evaluate.intervals",

@@ -81,7 +81,7 @@ def diagnose_fit(
     else:
         verdict = "unclear"
     said = (
-        f"{verdict.capitalize()}: {own.estimate:.4g} for rows learnt from, {other.estimate:.4g} for rows left "
-        f"out, a gap of {gap.estimate:.4g} [{gap.low:.4g}, {gap.high:.4g}]. {REMEDIES[verdict]}"
+        f"{verdict.capitalize()}: {own.estimate:.4g} for rows learnt from, {other.estimate:.4g} for rows "
+        f"left out, a gap of {gap.estimate:.4g} [{gap.low:.4g}, {gap.high:.4g}]. {REMEDIES[verdict]}"
     )
     return FitVerdict(verdict, gap, own, other, good, said)

@@ -44,8 +44,8 @@ class VarianceThreshold(Selector):
         self.support_ = self.variances_ > self.threshold
         if not self.support_.any():
             raise DataError(
-                f"No feature in X meets the variance threshold {self.threshold:.5f} (n_samples={len(table)}), "
-                "so that none is left: lower it."
+                f"No feature in X meets the variance threshold {self.threshold:.5f} "
+                f"(n_samples={len(table)}): lower it."
             )
         return self
 

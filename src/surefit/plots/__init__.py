@@ -19,6 +19,10 @@ from surefit.plots.base import save as save
 from surefit.plots.base import to_html as to_html
 from surefit.plots.base import to_png as to_png
 from surefit.plots.base import to_svg as to_svg
+from surefit.plots.bias_variance import plot_bias_variance as plot_bias_variance
+from surefit.plots.curves import plot_curve as plot_curve
+from surefit.plots.importance import plot_dependence as plot_dependence
+from surefit.plots.importance import plot_importance as plot_importance
 from surefit.plots.landscape import plot_landscape as plot_landscape
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path
@@ -26,7 +30,11 @@ from surefit.plots.trace import plot_trace as plot_trace
 from surefit.plots.tree import plot_tree as plot_tree
 
 __all__ = [
+    "plot_bias_variance",
     "plot_choice",
+    "plot_curve",
+    "plot_dependence",
+    "plot_importance",
     "plot_landscape",
     "plot_path",
     "plot_trace",

@@ -1163,6 +1163,38 @@ def tree_grow_numbers(
     threads: int,
 ) -> tuple[Any, ...]: ...
 @overload
+def tree_shuffle(
+    X: F32,
+    feature: I32,
+    threshold: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    left_levels: U64,
+    levels: I64,
+    values: F64,
+    order: I64,
+    change: F64,
+    plain: bool,
+    threads: int,
+) -> None: ...
+@overload
+def tree_shuffle(
+    X: F64,
+    feature: I32,
+    threshold: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    left_levels: U64,
+    levels: I64,
+    values: F64,
+    order: I64,
+    change: F64,
+    plain: bool,
+    threads: int,
+) -> None: ...
+@overload
 def triangular_factor(
     X: F32, Y: F64 | None, weight: F64 | None, shift: F64 | None, ones: bool, out: F64, threads: int
 ) -> None: ...

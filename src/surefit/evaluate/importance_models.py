@@ -1,0 +1,122 @@
+"""Answers to shuffled columns: from coefficients or trees, without asking the model again; else by asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+
+from surefit.core.native.tree_shuffle import tree_shuffle
+
+Matrix = NDArray[np.float64]
+CELLS = 20_000_000  # numbers of changed answers held at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeArrays:
+    """The nodes of one tree, as the kernels want them."""
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.uint8]
+    left_levels: NDArray[np.uint64]
+    levels: NDArray[np.int64]
+
+
+def trees_of(model: Any) -> list[tuple[NodeArrays, Matrix]] | None:
+    """The trees of a forest of scikit-learn's, or its one tree, with values a node; None for others."""
+    from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if isinstance(model, ForestClassifier | ForestRegressor):
+        members = model.estimators_
+    elif isinstance(model, DecisionTreeClassifier | DecisionTreeRegressor):
+        members = [model]
+    else:
+        return None
+    if members[0].n_outputs_ != 1:
+        return None
+    return [_nodes(member.tree_, member.n_features_in_) for member in members]
+
+
+def _nodes(tree: Any, columns: int) -> tuple[NodeArrays, Matrix]:
+    leaf = tree.children_left < 0
+    arrays = NodeArrays(
+        np.where(leaf, -1, tree.feature).astype(np.int32),
+        np.ascontiguousarray(tree.threshold, dtype=np.float64),
+        tree.children_left.astype(np.int32),
+        tree.children_right.astype(np.int32),
+        np.ascontiguousarray(tree.missing_go_to_left, dtype=np.uint8),
+        np.zeros(0, dtype=np.uint64),
+        np.zeros(columns, dtype=np.int64),
+    )
+    values = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+    if tree.max_n_classes > 1 or values.shape[1] > 1:
+        values = values / values.sum(axis=1, keepdims=True)
+    return arrays, np.ascontiguousarray(values)
+
+
+def linear_part(model: Any, X: Any) -> tuple[Any, Matrix, Matrix] | None:
+    """Columns, coefficients (outputs, p) and scores (rows, outputs) of a linear model of these columns."""
+    coef = getattr(model, "coef_", None)
+    if coef is None or getattr(model, "intercept_", None) is None or hasattr(model, "steps"):
+        return None
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.ndim != 2:
+        return None
+    table = np.atleast_2d(np.asarray(coef.toarray() if sparse.issparse(coef) else coef, dtype=np.float64))
+    if table.shape[1] != X.shape[1]:
+        return None
+    method = "decision_function" if is_classifier(model) else "predict"
+    if not hasattr(model, method):
+        return None
+    scores = np.asarray(getattr(model, method)(X), dtype=np.float64).reshape(len(X), -1)
+    straight = X.astype(np.float64) @ table.T + np.atleast_1d(model.intercept_)
+    if scores.shape != straight.shape or not np.allclose(scores, straight, rtol=1e-6, atol=1e-8):
+        return None  # a link, or an offset, that is not linear in the columns
+    return X, table, scores
+
+
+def changed_by_trees(
+    trees: list[tuple[NodeArrays, Matrix]], X: Any, orders: NDArray[np.int64], columns: Any
+) -> Iterator[tuple[int, int, Matrix]]:
+    """Yield (column, repeat, change of the mean answer), with all columns' shufflings walked at once."""
+    table = np.ascontiguousarray(X, dtype=np.float32)
+    classes = trees[0][1].shape[1]
+    width = max(1, classes - 1)  # shares sum to one: the last is what the others leave
+    step = max(1, int(CELLS // max(1, table.size * width)))
+    for begin in range(0, len(orders), step):
+        some = orders[begin : begin + step]
+        change = np.zeros((table.shape[1], len(some), len(table), width))
+        for nodes, values in trees:
+            tree_shuffle(nodes, values[:, :width], table, some, change)
+        change /= len(trees)
+        for j in columns:
+            for r in range(len(some)):
+                found = change[j, r]
+                last = -found.sum(axis=1, keepdims=True)
+                yield int(j), begin + r, found if classes == 1 else np.hstack([found, last])
+
+
+def changed_by_asking(
+    model: Any, methods: Any, X: Any, orders: NDArray[np.int64], columns: Any
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield (column, repeat, answers by method) from a table with the column shuffled."""
+    for j in columns:
+        other = X.copy() if not sparse.issparse(X) else X.tolil()
+        for r, order in enumerate(orders):
+            if hasattr(X, "iloc"):
+                other.isetitem(j, X.iloc[order, j].to_numpy())
+            elif sparse.issparse(X):
+                other[:, [j]] = X[:, [j]][order]
+            else:
+                other[:, j] = _safe_indexing(X[:, j], order)
+            given = other.tocsr() if sparse.issparse(X) else other
+            yield int(j), r, {name: getattr(model, name)(given) for name in methods}
