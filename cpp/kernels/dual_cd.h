@@ -54,6 +54,15 @@ inline double firmness(const DualRows& rows, Index i, double u, double z) {
   return std::min(u < rows.high[i] ? up : far, u > rows.low[i] ? down : far);
 }
 
+// The score of a row; sparse products in sums kept apart, since each entry waits for a coefficient.
+template <class Samples>
+double score(const Samples& x, const double* w) {
+  if constexpr (Samples::sparse)
+    return in_lanes(x.size(), [&](Index k) { return x.value(k) * w[x.column(k)]; });
+  else
+    return x.dot(w);
+}
+
 }  // namespace dual_cd_detail
 
 // u and w belong together at the start and at the end. Stops after `most` epochs, or when no score of any row
@@ -86,7 +95,7 @@ DualDescent dual_cd(const Run& run, Samples& x, const DualRows& rows, double* u,
       const Index i = active[static_cast<std::size_t>(k)];
       if (k + 2 < count) x.fetch(active[static_cast<std::size_t>(k + 2)]);
       x.go_to(i);
-      const double z = x.dot(w), old = u[i];
+      const double z = score(x, w), old = u[i];
       if (firmness(rows, i, old, z) > margin) {
         std::swap(active[static_cast<std::size_t>(k)], active[static_cast<std::size_t>(count - 1)]);
         --count;

@@ -21,8 +21,8 @@ from surefit.stats.products import pulled, scores
 
 Array = NDArray[np.float64]
 
-EPOCHS = 10  # from one look at the gap to the next
-FIRST, TIGHTER = 0.03, 0.1  # how far off scores may be
+EPOCHS = 20  # from one look at the gap to the next, at the most
+FIRST, TIGHTER = 0.001, 0.03  # how far off scores may be
 AFRESH = 20  # looks after which coefficients are summed anew, so that rounding does not add up
 
 

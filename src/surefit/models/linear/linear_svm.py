@@ -24,6 +24,7 @@ from surefit.solvers.objective import Objective
 from surefit.solvers.sampled import start_from_sample
 
 GAP = 0.01  # of tol: scikit-learn's bounds a gradient, ours the objective
+MANY = 20_000  # columns beyond which none is diagnosed
 FEW = 1000  # columns whose square costs less than epochs over the rows
 
 
@@ -70,6 +71,8 @@ class LinearSVM(SameObjective, abstract=True):
         return start_from_sample(self._solver(objective), objective) if second_order else None
 
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
+        if objective.columns > MANY and objective.rows is not None:
+            return {}  # the moments of so many columns would cost as much as the fit
         found = dict(super()._evidence(objective, solution))
         if self.fit_intercept:  # the last column is ours, and constant on purpose
             moments = found["column_moments"]

@@ -22,9 +22,7 @@ class ConstantColumn:
         X: Any = batch.X
         last = np.full((len(batch), 1), self.number, dtype=X.dtype)
         if hasattr(X, "tocsr"):
-            from scipy import sparse
-
-            return replace(batch, X=sparse.hstack([X, sparse.csr_array(last)], format="csr"))
+            return replace(batch, X=_beside(X, self.number))
         return replace(batch, X=np.hstack([X, last]))
 
 
@@ -34,3 +32,16 @@ def with_constant_column(source: Source, number: float) -> Source:
     if isinstance(source, ArraySource):
         return ArraySource(schema, ConstantColumn(number)(source.batch))
     return MappedSource(source, schema, ConstantColumn(number))
+
+
+def _beside(X: Any, number: float) -> Any:
+    """Return a CSR matrix with a last column of one number: each row is moved by the rows before it."""
+    rows, columns = X.shape
+    ends = X.indptr[1:] + np.arange(rows, dtype=X.indptr.dtype)
+    data, indices = np.empty(X.nnz + rows, X.dtype), np.empty(X.nnz + rows, X.indices.dtype)
+    kept = np.ones(X.nnz + rows, dtype=bool)
+    kept[ends] = False
+    data[kept], data[ends] = X.data[: X.nnz], number
+    indices[kept], indices[ends] = X.indices[: X.nnz], columns
+    indptr = np.concatenate([X.indptr[:1], ends + 1])
+    return type(X)((data, indices, indptr), shape=(rows, columns + 1))
