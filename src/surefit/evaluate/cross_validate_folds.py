@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import has_fit_parameter
@@ -92,6 +93,8 @@ class FoldWork:
 
 def weights_for(model: Any, weight: Any) -> dict[str, Any]:
     """The weights under the names that ``fit`` wants: a pipeline hands them to each step that takes some."""
+    if isinstance(model, FrozenEstimator):  # which learns nothing
+        return {}
     if not isinstance(model, Pipeline):
         if not has_fit_parameter(model, "sample_weight") and not _passes_on(model):
             raise RefusalError(
@@ -100,7 +103,7 @@ def weights_for(model: Any, weight: Any) -> dict[str, Any]:
         return {"sample_weight": weight}
     steps = [(name, step) for name, step in model.steps if step is not None and step != "passthrough"]
     takers = [name for name, step in steps if has_fit_parameter(step, "sample_weight") or _passes_on(step)]
-    if not takers or takers[-1] != steps[-1][0]:
+    if steps[-1][0] not in takers and not isinstance(steps[-1][1], FrozenEstimator):
         raise RefusalError(
             f"{type(steps[-1][1]).__name__}, the last step, takes no sample_weight: leave it out, or choose "
             "another model."

@@ -45,7 +45,7 @@ def score_interval(
     sample_weight: Any = None,
     level: float = 0.95,
     method: Method = "auto",
-    n_resamples: int = 2000,
+    n_resamples: int = 1000,
     random_state: Any = 0,
 ) -> ScoreInterval:
     """Score predictions of rows that the model has not seen, with an interval for the score of all such rows.
