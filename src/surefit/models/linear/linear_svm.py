@@ -73,14 +73,11 @@ class LinearSVM(SameObjective, abstract=True):
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:
         if objective.columns > MANY and objective.rows is not None:
             return {}  # the moments of so many columns would cost as much as the fit
-        found = dict(super()._evidence(objective, solution))
+        moments = objective.spread.moments
         if self.fit_intercept:  # the last column is ours, and constant on purpose
-            moments = found["column_moments"]
-            found["column_moments"] = replace(
-                moments,
-                **{e.name: getattr(moments, e.name)[:-1] for e in fields(moments) if e.name != "weight"},
-            )
-        return found
+            cut = {e.name: getattr(moments, e.name)[:-1] for e in fields(moments) if e.name != "weight"}
+            moments = replace(moments, **cut)
+        return {"column_moments": moments, "rows": objective.spread.rows}
 
     def _split(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return coefficients (k, p) and intercepts (k,) of a packed point."""
