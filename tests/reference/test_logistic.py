@@ -215,3 +215,47 @@ def test_least_squares_as_a_classifier_is_ridge_without_a_penalty():
         np.column_stack([X, np.ones(200)]), np.where(TWO == "yes", 1.0, -1.0), rcond=None
     )
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), right, rtol=1e-9)
+
+
+class TestManyRows:
+    @pytest.mark.parametrize("given", [{}, {"l1_ratio": 1.0, "C": 1e-3}], ids=["l2", "l1"])
+    def test_a_sample_to_start_from_and_old_second_derivatives_give_the_same_answer(self, given):
+        rng = np.random.default_rng(8)
+        A = rng.normal(size=(24_000, 9))
+        y = (A @ np.linspace(-1, 1, 9) + rng.logistic(size=24_000) > 0).astype(int)
+        found = LogisticRegression(tol=1e-8, **given).fit(A, y)
+        assert found.certificate_.holds
+        # Three thousand rows eight times over are as many, and few by their weights.
+        many = LogisticRegression(tol=1e-8, **given).fit(
+            np.repeat(A[:3000], 8, axis=0), np.repeat(y[:3000], 8)
+        )
+        few = LogisticRegression(tol=1e-8, **given).fit(A[:3000], y[:3000], np.full(3000, 8.0))
+        np.testing.assert_allclose(many.coef_, few.coef_, atol=1e-4)
+        assert len(found.trace_) <= 12
+
+    @pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+    def test_the_bound_for_a_moved_intercept_is_above_what_it_leaves(self, y):
+        from dataclasses import replace
+
+        from surefit.losses import Logistic, Softmax
+        from surefit.penalties import L2
+        from surefit.solvers.gap import _dual_points, _excess_bound, _Point
+        from surefit.solvers.objective import Objective
+
+        codes = np.unique(y, return_inverse=True)[1]
+        loss, outputs = (Logistic(), None) if y is TWO else (Softmax(), 3)
+        bound = Objective.of_arrays(
+            X, codes.astype(float if y is TWO else int), loss, L2(0.1), outputs=outputs
+        )
+        rng = np.random.default_rng(9)
+        for size in (0.01, 0.1, 0.5):
+            w = size * rng.normal(size=bound.shape)
+            point = _Point(bound, w, None)
+            first = point.slopes_at(np.zeros((5, 0)))
+            step, _, left = next(_dual_points(point, first))
+            exact = point.excess(replace(step, factor=1.0))[0]
+            above = _excess_bound(bound, step, first)
+            assert left < 1e-12
+            assert exact <= above <= 4 * exact + 1e-15
+            far = replace(step, beta=step.beta + 2.0 * np.arange(1, step.beta.size + 1))
+            assert _excess_bound(bound, far, first) == np.inf

@@ -29,7 +29,8 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
 
     A loss may also have ``conjugate(y, u)``, the supremum over z of u z - f(y, z), which is inf outside its
     domain, and ``prox(y, v, step)``, the z that minimises step f(y, z) + (z - v)^2 / 2. They are missing
-    where there is no safe way to compute them.
+    where there is no safe way to compute them. ``divergence`` marks a loss whose Fenchel gap is the
+    Kullback-Leibler divergence of the shares that slopes stand for.
 
     >>> from surefit.losses import Logistic
     >>> loss = Logistic()

@@ -24,6 +24,7 @@ class Logistic(Binary):
     name = "logistic"
     link = Logit()
     smoothness = 0.25
+    divergence = True
     soft = True
 
     # With t the share of the class that z speaks against, f = t |z| + log(1 + exp(-|z|)): nothing cancels.

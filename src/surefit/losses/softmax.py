@@ -35,6 +35,7 @@ class Softmax(Loss):
     link = MultinomialLogit()
     domain = Interval(0, None)
     smoothness = 0.5
+    divergence = True
 
     # The class with the highest score is left out of every sum, and 1 minus what is left is never formed.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver
 from surefit.solvers.line_search import strong_wolfe
 from surefit.solvers.objective import Objective
+from surefit.stats.curvature import Curvature
 from surefit.stats.duality import Slopes
 
 Array = NDArray[np.float64]
@@ -86,7 +87,9 @@ class Lbfgs(Solver):
             direction = -two_loops(gradient, steps)
             slope = float(np.sum(gradient * direction))
             gap = None
-            if -slope <= wanted * self._size(objective, value) or iteration - asked >= PATIENCE:
+            held = scaled.held(gradient) / objective.scale
+            near = -slope <= wanted * self._size(objective, value) and 2 * held <= self.tolerance
+            if near or iteration - asked >= PATIENCE:
                 proof = objective.certificate(scaled.outer(v), self.tolerance)
                 gap, asked = proof.value, iteration
                 wanted = min(wanted, -slope / self._size(objective, value)) / 10
@@ -138,13 +141,17 @@ class _Scaled:
     def at(cls, objective: Objective, w: Array) -> _Scaled:
         """Take the sizes from the curvature at a point; value and gradient there come with it."""
         coef, intercept = objective.split(w)
-        none = np.zeros((objective.columns, 0))
-        of = partial(Slopes.of, loss=objective.loss, w=coef, intercept=intercept, free=none)
-        found: Slopes = objective.accumulate(of)
+        smooth = objective.loss.smoothness
+        if smooth is None:
+            none = np.zeros((objective.columns, 0))
+            of: Any = partial(Slopes.of, loss=objective.loss, w=coef, intercept=intercept, free=none)
+        else:
+            of = partial(Curvature.of, loss=objective.loss, w=coef, intercept=intercept, order=1)
+        found: Any = objective.accumulate(of)
         squares = objective.penalty.quadratic(objective.columns)
         assert squares is not None
         spread, centred = objective.spread, objective.fit_intercept
-        bend = _mean_curvature(found) if centred else objective.loss.smoothness or 1.0
+        bend = smooth or (_mean_curvature(found) if centred else 1.0)
         columns = spread.variance + (0.0 if centred else spread.mean**2)
         size = np.sqrt(bend * columns + (squares if squares.ndim == 1 else np.diagonal(squares)))
         self = cls(
@@ -192,6 +199,13 @@ class _Scaled:
         return value, np.concatenate(
             [(level + pull) / _rows(self.size, coef), np.asarray(last / self.height)[None]]
         )
+
+    def held(self, gradient: Array) -> float:
+        """Return the part of the gap that squares make of a scaled gradient; 0 where there are none."""
+        slopes = self.objective.split(gradient)[0]
+        if self.squares.ndim == 2 or not (self.squares > 0).all():
+            return 0.0
+        return 0.5 * float(np.sum((_rows(self.size, slopes) * slopes) ** 2 / _rows(self.squares, slopes)))
 
     def along(self, v: Array, direction: Array) -> _Line:
         """Return the objective along a line."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,10 +61,10 @@ class SecondDerivatives:
         moved[-1] += sign * (self.by @ w[:-1])
         return moved
 
-    def at(self, w: Array) -> At:
-        """Evaluate the mean loss to second order, in one pass."""
+    def at(self, w: Array, order: Literal[1, 2] = 2) -> At:
+        """Evaluate the mean loss in one pass."""
         coef, intercept = self.objective.split(w)
-        of = partial(Curvature.of, loss=self.objective.loss, w=coef, intercept=intercept, order=2)
+        of = partial(Curvature.of, loss=self.objective.loss, w=coef, intercept=intercept, order=order)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial point may be too far out
             found: Curvature = self.accumulate(of)
         weight = found.weight

@@ -47,3 +47,13 @@ def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float6
     found = rough.solve(sample, None, Trace())
     objective.loss = sample.loss
     return found.x
+
+
+def good_start(solver: Solver, objective: Objective) -> NDArray[np.float64]:
+    """Return the answer for a sample where that is better than no coefficients at all, else these."""
+    convex = objective.loss.convex and objective.penalty.convex
+    start = start_from_sample(solver, objective) if objective.tabular and convex else None
+    if start is None:
+        return objective.null
+    of_none = objective.scale + objective.targets.floor / objective.targets.weight
+    return start if objective.value(start) <= of_none else objective.null

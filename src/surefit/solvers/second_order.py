@@ -13,7 +13,7 @@ search had to go back.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.objective import At, Objective
 from surefit.solvers.offset import SecondDerivatives
+from surefit.solvers.sampled import MANY, good_start
 
 Array = NDArray[np.float64]
 
@@ -33,6 +34,9 @@ ENOUGH = 1e-4  # share of the promised decrease that a step must keep
 HALVINGS = 40
 LEAST_DAMPING = 1e-13  # relative to the diagonal: what rounding does to it anyway
 MOST_DAMPING = 1e20
+COSTLY = 8  # columns from which on second derivatives of many rows cost more than the rest of a pass
+NEAR = 0.05  # promised decrease, relative to the scale, from which on second derivatives may be old ones
+LAG = 0.05  # share of the last promise that a step with old ones may still promise
 EPS = float(np.finfo(float).eps)
 
 
@@ -120,7 +124,9 @@ class SecondOrder(Solver):
         """Minimise, from a packed point or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        return _Run(self, objective, trace).from_point(objective.null if start is None else start)
+        if start is None:
+            start = good_start(self, objective)
+        return _Run(self, objective, trace).from_point(start)
 
 
 class _Run:
@@ -130,6 +136,9 @@ class _Run:
         self.solver, self.objective, self.trace = solver, objective, trace
         self.second = SecondDerivatives(objective)
         self.damping = 0.0
+        rows = objective.rows
+        self.may_lag = rows is not None and len(rows) >= MANY and objective.columns >= COSTLY
+        self.lagged = False
         self.bends = np.zeros(objective.shape)
         self.best: tuple[Array, Certificate] | None = None
 
@@ -140,10 +149,14 @@ class _Run:
             w = objective.prox(w, 1.0)  # a start outside a constraint
         here = self.second.at(w)
         value = here.value + objective.penalised(w)
+        before = np.inf
         for _ in self.trace.iterations(solver.max_iter):
             target, promised = self._target(w, here, value)
+            if self.lagged and promised > LAG * before:
+                here, self.lagged = self.second.at(w), False
+                target, promised = self._target(w, here, value)
             gap = None
-            if promised <= solver.tolerance * objective.scale:
+            if promised <= solver.tolerance * objective.scale and self._may_prove(w, here, promised / before):
                 proof = objective.certificate(self.second.outer(target), solver.tolerance)
                 gap, least = proof.value, self.best[1].value if self.best else np.inf
                 if gap < least:
@@ -154,7 +167,8 @@ class _Run:
                 if gap > 0.5 * least and promised <= 16 * EPS * max(abs(value), objective.scale):
                     self._record(value, gap, 0.0)
                     return self._finish(w, "stalled")
-            step, w_new, there = self._line_search(w, value, target, promised)
+            before = promised
+            step, w_new, there = self._line_search(w, value, target, promised, here)
             if there is None:
                 self._record(value, gap, 0.0)
                 return self._finish(w, "stalled")
@@ -162,6 +176,16 @@ class _Run:
             value = here.value + objective.penalised(w)
             self._record(value, gap, step)
         return self._finish(w, "limit")
+
+    def _may_prove(self, w: Array, here: At, share: float) -> bool:
+        """Whether a proof is worth its passes: a step by old second derivatives leaves some of the slopes."""
+        penalty, wanted = self.objective.penalty, self.solver.tolerance * self.objective.scale
+        if not self.lagged or not penalty.offers("conjugate"):
+            return True
+        (coef, _), (slopes, _) = self.objective.split(w), self.objective.split(here.gradient)
+        dual = -float(penalty.dual_scaling(-slopes)) * slopes
+        held = penalty.value(coef) + penalty.conjugate(dual) - float(np.sum(dual * coef))
+        return bool(np.sqrt(share) * held <= wanted)  # slopes shrink as the root of what they promise
 
     def _record(self, value: float, gap: float | None, step: float) -> None:
         self.trace.record(
@@ -211,13 +235,20 @@ class _Run:
         )
 
     def _line_search(
-        self, w: Array, value: float, target: Array, promised: float
+        self, w: Array, value: float, target: Array, promised: float, here: At
     ) -> tuple[float, Array, At | None]:
-        """Go back from the target until P falls by a share of what was promised."""
+        """Go back from the target until P falls by a share of what was promised.
+
+        Near the answer second derivatives hardly change, and those of many rows cost most of a step: the old
+        ones serve until a step promises more than a share of what the last one did.
+        """
         step, change = 1.0, target - w
+        self.lagged = self.may_lag and promised <= NEAR * self.objective.scale
         for _ in range(HALVINGS):
             trial = target if step == 1.0 else w + step * change
-            there = self.second.at(trial)
+            there = self.second.at(trial, 1 if self.lagged else 2)
+            if self.lagged:
+                there = replace(there, hessian=here.hessian)
             new = there.value + self.objective.penalised(trial)
             slack = 4 * EPS * max(abs(value), self.objective.scale)
             if np.isfinite(new) and new <= value - ENOUGH * step * promised + slack:

@@ -99,7 +99,7 @@ class Slopes(Statistic):
         slope = rows.slopes(batch, loss, slopes, signs)
         bend = rows.bend(loss, None if slopes is None else slope)
         weighted = _by_row(s, slope) * slope
-        bends = [_bend(X, s * column, free, intercept) for column in _columns(bend)]
+        bends = _bends(X, s, bend, free, intercept)
         squares = _squares(X, s)
         shape = (*bend.shape[1:], *bends[0].shape) if bend.ndim > 1 else (1, *bends[0].shape)
         return cls(
@@ -275,6 +275,18 @@ def _by_row(s: Array, like: Array) -> Array:
 
 def _bordered(part: Any, last: Any, intercept: Any) -> Array:
     return np.asarray(part) if intercept is None else np.concatenate([part, np.asarray(last)[None]])
+
+
+def _bends(X: Any, s: Array, bend: Array, free: Array, intercept: Any) -> list[Array]:
+    """Return X' diag(h) Z for each entry h of the curvature, one product for all where Z is the intercept."""
+    if free.shape[1] or intercept is None or bend.ndim < 3:
+        return [_bend(X, s * column, free, intercept) for column in _columns(bend)]
+    first, second = np.triu_indices(bend.shape[1])  # the rest is the same again
+    half = s[:, None] * bend[:, first, second]
+    found = np.vstack([pulled(X, half), half.sum(axis=0)])
+    whole = np.empty((*bend.shape[1:], len(found), 1))
+    whole[first, second, :, 0] = whole[second, first, :, 0] = found.T
+    return list(whole.reshape(-1, len(found), 1))
 
 
 def _bend(X: Any, h: Array, free: Array, intercept: Any) -> Array:
