@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,9 @@ import scipy.sparse
 from surefit.core import native
 from surefit.core.native import compiled
 from surefit.core.native.dual_cd import DualPlan
+from surefit.core.native.sampled_steps import Samples
+from surefit.core.native.sgd import SgdPlan, SgdState
+from surefit.core.native.tree_grow import tree_grow
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((20_000, 12))
@@ -39,6 +43,13 @@ class Writing:
 
     def __init__(self, make):
         self.make = make
+
+
+class Options:
+    """Arguments some of which go by name."""
+
+    def __init__(self, *given, **named):
+        self.given, self.named = given, named
 
 
 def into(*arguments, shape):
@@ -86,6 +97,34 @@ def tasks():
     W, gradient = np.zeros((12, 2)), np.zeros((12, 2))
     C = np.column_stack([X.T @ TARGET, X.T @ X[:, 0]]) / len(X)
     return (GRAM, C, TABLE.l1, TABLE.l2, W, gradient), {"least": 0.0, "most": 500}, [W]
+
+
+FEW = X[:120].copy()
+LABELS = (TARGET[:120] > 1.0).astype(np.int64)[:, None]
+TREE = tree_grow(FEW, LABELS, criterion="gini", classes=(2,))
+
+
+def epoch():
+    state = SgdState.start(12, 0.01)
+    plan = SgdPlan("logistic", alpha=0.01, l1_ratio=0.5, penalised=True, average=1)
+    return (
+        (FEW, 2.0 * LABELS[:, 0] - 1.0, WEIGHT[:120], np.arange(120), plan, state),
+        {},
+        [state.w, state.mean],
+    )
+
+
+def steps():
+    w, memory, mean = np.zeros(12), np.zeros(120), np.zeros(12)
+    samples = Samples(FEW, TARGET[:120].copy(), np.ones(120), "squared")
+    options = {"memory": memory, "mean": mean, "renew": True}
+    return (samples, np.arange(300) % 120, np.full(300, 0.01), TABLE, w), options, [w, memory, mean]
+
+
+def shuffled():
+    change = np.zeros((12, 2, 120, 1))
+    order = np.stack([np.roll(np.arange(120), 7), np.arange(120)[::-1]])
+    return (TREE, TREE.impurity[:, None].copy(), FEW, order, change), {}, [change]
 
 
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
@@ -147,6 +186,23 @@ CASES = {
     "topk.top_k": ("topk", "top_k", (X, 5)),
     "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
     "triangular.triangular_factor csr": ("triangular", "triangular_factor", (SPARSE,)),
+    "class_loss.class_loss": ("class_loss", "class_loss", (X, TARGET > 1.0, X[0], 0.5, WEIGHT)),
+    "class_loss.class_loss several": (
+        "class_loss",
+        "class_loss",
+        (X, np.arange(20_000) % 3, X[:12, :3].copy(), np.zeros(3)),
+    ),
+    "sgd.sgd_epoch": ("sgd", "sgd_epoch", Writing(epoch)),
+    "sampled_steps.sampled_steps": ("sampled_steps", "sampled_steps", Writing(steps)),
+    "table_gap.table_gap": ("table_gap", "table_gap", (X[0], X[1] / 20, TABLE, 1.0, 2.0)),
+    "tree_apply.tree_apply": ("tree_apply", "tree_apply", (TREE, X)),
+    "tree_grow.tree_grow classes": (
+        "tree_grow",
+        "tree_grow",
+        Options(FEW, LABELS, criterion="gini", classes=(2,)),
+    ),
+    "tree_grow.tree_grow numbers": ("tree_grow", "tree_grow", Options(FEW, FEW[:, :1], criterion="squared")),
+    "tree_shuffle.tree_shuffle": ("tree_shuffle", "tree_shuffle", Writing(shuffled)),
     "triangular.merge_triangular": ("triangular", "merge_triangular", (SQUARE, SQUARE)),
 }
 every_kernel = pytest.mark.parametrize("case", CASES)
@@ -159,7 +215,8 @@ def face(case):
 
 def arrays(result):
     if dataclasses.is_dataclass(result):
-        return [np.asarray(getattr(result, f.name)) for f in dataclasses.fields(result) if f.compare]
+        parts = [getattr(result, f.name) for f in dataclasses.fields(result) if f.compare]
+        return [np.asarray(part) for part in parts if part is not None]
     return [np.asarray(part) for part in result] if isinstance(result, tuple) else [result]
 
 
@@ -169,6 +226,8 @@ def call(case, **keywords):
         given, options, written = arguments.make()
         function(*given, **options, **keywords)
         return written
+    if isinstance(arguments, Options):
+        return arrays(function(*arguments.given, **arguments.named, **keywords))
     return arrays(function(*arguments, **keywords))
 
 
@@ -203,10 +262,12 @@ def test_every_face_has_a_case():
         "__init__",
         "inputs",
         "columns",
+        "row_loss",
+        "tree_grow_twin",
     }
     assert files == {file for file, _, _ in CASES.values()}
     kernels = {
-        name.removesuffix("_csr").removesuffix("_csc")
+        re.sub(r"_(csr|csc|columns|classes|numbers)$", "", name)
         for name in vars(compiled())
         if not name.startswith("_")
     }
