@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from surefit import DecisionTreeClassifier, DecisionTreeRegressor, LogisticRegression
+from surefit import DecisionTreeClassifier, DecisionTreeRegressor, LogisticRegression, PoissonRegressor
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.models.tree.mimic import mimic
+from surefit.models.tree.model_tree import model_tree, oblique_tree
+from surefit.models.tree.multiway import multiway_tree
 from surefit.models.tree.optimal import depth_two_gap
 from surefit.models.tree.stability import stability
 from surefit.plots import plot_tree, to_svg
@@ -98,3 +100,57 @@ def test_a_drawing_shows_every_node_down_to_its_depth():
     assert "150 rows" in numbers
     with pytest.raises(DataError, match="no tree to draw"):
         plot_tree(LogisticRegression().fit(X, y))
+
+
+WEATHER = {  # sky: days on which they played and did not
+    "sunny": (2, 3),
+    "cloudy": (4, 0),
+    "rain": (3, 2),
+}
+
+
+@pytest.mark.covers("course_summary:5.3", by="models.tree.multiway.multiway_tree")
+@pytest.mark.covers("ml_for_data_science:2.2.4", by="models.tree.multiway.multiway_tree")
+def test_the_courses_split_into_three():
+    rows = [[sky] for sky, (yes, no) in WEATHER.items() for _ in range(yes + no)]
+    y = [answer for yes, no in WEATHER.values() for answer in ["yes"] * yes + ["no"] * no]
+    tree = multiway_tree(rows, y, names=["sky"])
+    assert tree.root.gain == pytest.approx(0.2467498198)
+    assert tree.predict([["cloudy"], ["sunny"], ["hail"]]).tolist() == ["yes", "no", "yes"]
+    assert "sky = cloudy: yes  (4 rows)" in tree.to_text()
+    many = [[sky[0], i] for i, sky in enumerate(rows)]  # a column that numbers the rows
+    assert multiway_tree(many, y).root.column == 1
+    assert multiway_tree(many, y, criterion="gain_ratio").root.gain < multiway_tree(many, y).root.gain
+
+
+def test_models_in_leaves_follow_slopes_that_change():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(400, 2))
+    y = np.where(X[:, 0] > 0.5, 3 * X[:, 1], -2 * X[:, 1]) + 0.1 * rng.normal(size=400)
+    tree = model_tree(X, y, max_depth=1)
+    assert tree.tree.node_feature_[0] == 0
+    assert tree.tree.node_threshold_[0] == pytest.approx(0.5, abs=0.1)
+    assert np.var(y - tree.predict(X)) < 0.1 * np.var(
+        y - DecisionTreeRegressor(max_depth=4).fit(X, y).predict(X)
+    )
+    counts = rng.poisson(np.exp(np.where(X[:, 0] > 0, X[:, 1], -X[:, 1])))
+    glm = model_tree(X, counts, leaf=lambda: PoissonRegressor(alpha=1e-3), max_depth=1)
+    assert glm.tree.node_feature_[0] == 0
+    assert (glm.predict(X) > 0).all()
+
+
+def test_an_oblique_split_does_what_takes_many_straight_ones():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    y = np.where(X @ [1.0, 2.0, -1.0] > 0.3, "in", "out")
+    slanted = oblique_tree(X, y, classify=True, max_depth=1)
+    straight = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    assert np.mean(slanted.predict(X) == y) > 0.96 > straight.score(X, y)
+    direction = slanted.directions[0] / slanted.directions[0, 0]
+    np.testing.assert_allclose(direction, [1, 2, -1], rtol=0.25)
+    numbers = oblique_tree(X, X @ [1.0, 2.0, -1.0], classify=False, max_depth=4)
+    plain = DecisionTreeRegressor(max_depth=4).fit(X, X @ [1.0, 2.0, -1.0])
+    truth = X @ [1.0, 2.0, -1.0]
+    assert np.var(truth - numbers.predict(X)) < 0.5 * np.var(truth - plain.predict(X))
+    with pytest.raises(DataError, match="finite numbers"):
+        oblique_tree(np.where(X > 2, np.nan, X), y, classify=True)

@@ -5,7 +5,8 @@ grower (``core/native/tree_grow.py``) makes them from a matrix of numbers and co
 ``rows.py`` makes of arrays, frames and sources. ``base.py`` is what classifier and regressor share:
 parameters become rules, rows become leaves. ``proof.py`` scores every stored split again, in numpy and
 without the grower; ``criteria.py`` are its formulas. ``pruning.py`` cuts a grown tree back; ``export.py``
-writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights.
+writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights. ``surrogates.py`` and
+``detours.py`` are trees in which other columns stand in for missing values, or rows go both ways.
 
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py``, its name in
 the estimator; the laws compare the two.

@@ -28,7 +28,7 @@ ColumnsLookedAt = (
 )
 LeafWeight = Annotated[float, Interval(0, 0.5)]
 Categories = Literal["from_dtype"] | list[Any] | tuple[Any, ...] | NDArray[Any] | None
-Missing = Literal["learned", "category"]
+Missing = Literal["learned", "category", "surrogate", "fractional"]
 Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 
 
@@ -38,6 +38,7 @@ class TreeParameters:
 
     levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
     max_features: how many columns were looked at in each node. n_outputs: how many targets there were.
+    What stands in for missing values follows, as ``Detours`` has it; empty where their side was learnt.
     """
 
     node_threshold: Floats
@@ -54,6 +55,11 @@ class TreeParameters:
     seed: int
     max_features: int
     n_outputs: int
+    node_share_left: Floats
+    surrogate_column: NDArray[np.int32]
+    surrogate_threshold: Floats
+    surrogate_turned: NDArray[np.uint8]
+    surrogate_agreement: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +77,15 @@ class Target:
     power: int = 0
 
 
-def in_units(grown: Grown, target: Target) -> Nodes:
+def in_units(grown: Grown, target: Target, value: Floats | None = None) -> Nodes:
     """The tree of the scaled target, in the units of the target as it came."""
     weight = grown.weight[:, None]
     if target.classes:
-        return Nodes(grown, grown.sums / weight, target.classes)
+        return Nodes(grown, grown.sums / weight if value is None else value, target.classes)
     outputs = target.Y.shape[1]
     centre = np.zeros(outputs) if target.centre is None else target.centre
-    value = grown.sums[:, :outputs] / weight / target.factor + centre
+    value = grown.sums[:, :outputs] / weight if value is None else value
+    value = value / target.factor + centre
     scaled = replace(grown, impurity=grown.impurity / target.factor**target.power)
     return Nodes(scaled, value)
 
@@ -92,9 +99,11 @@ def scaled_by(nodes: Nodes, target: Target) -> Nodes:
     return Nodes(grown, (nodes.value - centre) * target.factor)
 
 
-def as_parameters(nodes: Nodes, levels: Levels, seed: int, columns: int, outputs: int) -> TreeParameters:
+def as_parameters(
+    nodes: Nodes, levels: Levels, seed: int, columns: int, outputs: int, detours: Any = None
+) -> TreeParameters:
     """The arrays of a tree under the names that a model keeps them by."""
-    grown = nodes.grown
+    grown, empty = nodes.grown, np.empty((0, 0))
     return TreeParameters(
         grown.threshold,
         grown.feature,
@@ -110,4 +119,9 @@ def as_parameters(nodes: Nodes, levels: Levels, seed: int, columns: int, outputs
         seed,
         columns,
         outputs,
+        *(
+            (np.empty(0), empty.astype(np.int32), empty, empty.astype(np.uint8), empty)
+            if detours is None
+            else (detours.share_left, detours.column, detours.threshold, detours.turned, detours.agreement)
+        ),
     )

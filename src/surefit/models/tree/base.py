@@ -25,6 +25,7 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
 from surefit.models.tree.proof import Problem, best_splits
 from surefit.models.tree.rows import (
@@ -40,6 +41,7 @@ from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
 Floats = NDArray[np.float64]
+DETOURS = ("surrogate", "fractional")
 
 
 class DecisionTree(Estimator, abstract=True):
@@ -77,6 +79,11 @@ class DecisionTree(Estimator, abstract=True):
     seed_: int
     max_features_: int
     n_outputs_: int
+    node_share_left_: Floats
+    surrogate_column_: NDArray[np.int32]
+    surrogate_threshold_: Floats
+    surrogate_turned_: NDArray[np.uint8]
+    surrogate_agreement_: Floats
 
     @abstractmethod
     def _target(self, batch: Batch, weight: Floats | None) -> Target:
@@ -121,8 +128,6 @@ class DecisionTree(Estimator, abstract=True):
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
         batch = whole(source, who)
         mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
-        if mask is not None:
-            mask = self._unordered(mask, schema)
         levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
         X, weight = matrix_of(batch.X, levels), self._weights(batch)
         target = self._target(batch, weight)
@@ -131,24 +136,64 @@ class DecisionTree(Estimator, abstract=True):
         drawn = columns < X.shape[1] or self.splitter == "random"
         seed = seed_of(self.random_state) if drawn else 0
         rules = self._rules(X, weight, target, columns, seed)
-        grown = tree_grow(
-            X,
-            target.Y,
-            weight,
-            criterion=self.kernel_criteria[self.criterion],
-            classes=target.classes,
-            levels=counts,
-            rules=rules,
-        )
-        nodes = self._pruned(in_units(grown, target))
+        kind, detours = self.kernel_criteria[self.criterion], None
+        if self.missing in DETOURS:
+            self._refuse_for_detours(rules)
+            problem = Problem(X, target.Y, weight, kind, target.classes, rules)
+            found, detours = grow_with_detours(problem, counts, self.missing == "fractional")
+            nodes = in_units(found.grown, target, found.value)
+        else:
+            grown = tree_grow(
+                X, target.Y, weight, criterion=kind, classes=target.classes, levels=counts, rules=rules
+            )
+            nodes = self._pruned(in_units(grown, target))
         self._schema = schema
-        parameters = self._parameters(as_parameters(nodes, levels, seed, columns, target.Y.shape[1]), schema)
+        common = as_parameters(nodes, levels, seed, columns, target.Y.shape[1], detours)
+        parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
         return Learned(parameters, self._certificate({"gain missed": 0.0}), evidence)
 
-    def _unordered(self, mask: NDArray[np.bool_], schema: Schema) -> NDArray[np.bool_]:
-        return mask
+    def _refuse_for_detours(self, rules: Rules) -> None:
+        others = {
+            "splitter": rules.random_threshold,
+            "max_features": rules.max_columns,
+            "max_leaf_nodes": rules.max_leaves,
+            "monotonic_cst": rules.monotone,
+            "ccp_alpha": self.ccp_alpha,
+        }
+        name = next((name for name, asked in others.items() if asked), None)
+        if name is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: missing={self.missing!r} does not go with {name}: "
+                "leave it at its default, or use missing='learned'."
+            )
+
+    @property
+    def _has_detours(self) -> bool:
+        return len(self.node_share_left_) > 0
+
+    def _detours(self) -> Detours:
+        return Detours(
+            self.node_share_left_,
+            self.surrogate_column_,
+            self.surrogate_threshold_,
+            self.surrogate_turned_,
+            self.surrogate_agreement_,
+        )
+
+    def _values(self, X: Any) -> Floats:
+        """What the leaves of rows say; a mixture where a row went both ways."""
+        if not self._has_detours:
+            return self.node_value_[self._leaves(X)]
+        rows = matrix_of(X, self.levels_)
+        return np.asarray(
+            leaf_weights(self._nodes(), self._detours(), rows, self._both_ways) @ self.node_value_
+        )
+
+    @property
+    def _both_ways(self) -> bool:
+        return self.missing == "fractional"
 
     def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
         return {"rows": len(batch)}
@@ -227,6 +272,8 @@ class DecisionTree(Estimator, abstract=True):
         rules = self._rules(X, weight, target, self.max_features_, self.seed_)
         nodes = scaled_by(self._nodes(), target)
         problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
+        if self._has_detours:
+            return self._certificate(prove_detours(nodes, self._detours(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))
 
     def _grown(self) -> Grown:
@@ -248,6 +295,9 @@ class DecisionTree(Estimator, abstract=True):
         return Nodes(self._grown(), self.node_value_, self._class_counts)
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
+        if self._has_detours:
+            found = leaf_weights(self._nodes(), self._detours(), matrix_of(X, self.levels_), self._both_ways)
+            return np.asarray(found.argmax(axis=1)).ravel().astype(np.int64)
         if isinstance(X, np.ndarray) and not self.levels_:
             return tree_apply(self._grown(), X)
         if not isinstance(X, np.ndarray) and hasattr(X, "tocsr"):

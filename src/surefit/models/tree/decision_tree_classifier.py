@@ -53,9 +53,11 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
     and of its thresholds the lowest. criterion: besides scikit-learn's, ``"information_gain"`` (by entropy),
     ``"gain_ratio"``, ``"chi_squared"`` and ``"misclassification"``. categorical_features: columns that are
     split by sets of levels: ``"from_dtype"`` takes the categories of a table, or give names or numbers.
-    missing: values that are missing go where they do best (``"learned"``), or are a level of their own in
-    columns of categories (``"category"``). min_impurity: nodes with no more impurity are not split.
-    min_gain: neither are those whose best split gains less.
+    missing: values that are missing go where they do best (``"learned"``), are a level of their own in
+    columns of categories (``"category"``), follow another column that parts the rows alike
+    (``"surrogate"``), or go both ways with weights (``"fractional"``); trees of the last two are grown in
+    Python, for moderate sizes. min_impurity: nodes with no more impurity are not split. min_gain: neither
+    are those whose best split gains less.
 
     The certificate says that every stored split is the best of its node.
 
@@ -194,12 +196,12 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         return self._answer(self._predict, X, to, self._output_names())
 
     def _predict(self, X: Any) -> NDArray[Any]:
-        leaves = self._leaves(X)
         if not isinstance(self.classes_, list):
-            return self.classes_[self.node_value_.argmax(axis=1)[leaves]]
-        found = [
-            c[share.argmax(axis=1)[leaves]] for c, share in zip(self.classes_, self._shares(), strict=True)
-        ]
+            if self._has_detours:
+                return self.classes_[self._values(X).argmax(axis=1)]
+            return self.classes_[self.node_value_.argmax(axis=1)[self._leaves(X)]]
+        shares = self._by_output(self._values(X))
+        found = [labels[share.argmax(axis=1)] for labels, share in zip(self.classes_, shares, strict=True)]
         return np.column_stack(found)
 
     def _answer_of(self, node: int) -> Any:
@@ -208,8 +210,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         plain = [label.item() if hasattr(label, "item") else label for label in found]
         return plain[0] if len(plain) == 1 else plain
 
-    def _shares(self) -> list[Floats]:
-        return np.split(self.node_value_, np.cumsum(self._class_counts)[:-1], axis=1)
+    def _by_output(self, shares: Floats) -> list[Floats]:
+        return np.split(shares, np.cumsum(self._class_counts)[:-1], axis=1)
 
     def _output_names(self) -> Sequence[str]:
         several = len(getattr(self, "classes_", ())) if isinstance(getattr(self, "classes_", 0), list) else 0
@@ -219,12 +221,8 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         """Return the share of each class in the leaf of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
         if isinstance(labels, list):
-            leaves = self.apply(X)
-            return [share[leaves] for share in self._shares()]
-        return self._answer(self._proba, X, to, [str(label) for label in labels])
-
-    def _proba(self, X: Any) -> Floats:
-        return self.node_value_[self._leaves(X)]
+            return self._by_output(self._answer(self._values, X))
+        return self._answer(self._values, X, to, [str(label) for label in labels])
 
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of ``predict_proba``."""

@@ -121,7 +121,7 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
         return value[0] if len(value) == 1 else value
 
     def _predict(self, X: Any) -> Floats:
-        found = self.node_value_[self._leaves(X)]
+        found = self._values(X)
         return found[:, 0] if self.n_outputs_ == 1 else found
 
 

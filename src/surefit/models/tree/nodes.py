@@ -67,10 +67,12 @@ class Nodes:
 
     def left_levels(self, at: int) -> NDArray[np.int64]:
         """The codes of the levels that go left at a node that splits a column of levels."""
+        return self.levels_at(int(self.grown.threshold[at]), int(self.grown.feature[at]))
+
+    def levels_at(self, start: int, column: int) -> NDArray[np.int64]:
+        """The codes of the levels of a column whose bits begin there."""
         grown = self.grown
-        count = int(grown.levels[grown.feature[at]])
-        words = int(max((grown.levels + 63) // 64))
-        start = int(grown.threshold[at])
+        count, words = int(grown.levels[column]), int(max((grown.levels + 63) // 64))
         bits = np.unpackbits(grown.left_levels[start : start + words].view(np.uint8), bitorder="little")
         return np.flatnonzero(bits[:count])
 

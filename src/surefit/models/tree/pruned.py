@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import ParameterError
+from surefit.core.errors import ParameterError, RefusalError
 from surefit.models.tree.pruning import (
     kept_below,
     pruning_path,
@@ -58,6 +58,10 @@ class PrunableTree(ReadableTree, abstract=True):
 
     def _fitted_nodes(self) -> Any:
         check_is_fitted(self)
+        if self._has_detours:
+            raise RefusalError(
+                f"a tree with missing={self.missing!r} is not cut back: use rules that stop it earlier."
+            )
         return self._nodes()
 
     def _with(self, nodes: Any) -> Self:

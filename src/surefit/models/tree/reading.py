@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.errors import RefusalError
 from surefit.data.door import admit_rows
 from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.boxes import Boxes, boxes
@@ -25,6 +26,11 @@ class ReadableTree(DecisionTree, abstract=True):
 
     def _splits(self) -> dict[int, Condition]:
         check_is_fitted(self)
+        if self._has_detours:
+            raise RefusalError(
+                f"rules of single columns cannot say what missing={self.missing!r} does: "
+                "use missing='learned'."
+            )
         return conditions(self._nodes(), self._names(), self.levels_)
 
     def _answer_of(self, node: int) -> Any:
@@ -78,7 +84,7 @@ class ReadableTree(DecisionTree, abstract=True):
 
     def boxes(self) -> Boxes:
         """Return the leaves as boxes and weights: the tree as a sum of basis functions."""
-        check_is_fitted(self)
+        self._splits()  # refuses what boxes cannot say
         return boxes(self._nodes())
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:

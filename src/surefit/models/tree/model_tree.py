@@ -1,0 +1,181 @@
+"""Trees with models in their leaves, and trees with oblique splits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import DataError
+from surefit.core.native.tree_grow import Rules, tree_grow
+from surefit.models.linear.ridge import Ridge
+from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelTree:
+    """A regression tree whose leaves hold a model each, by the number of the leaf."""
+
+    tree: DecisionTreeRegressor
+    leaves: dict[int, Any]
+
+    def predict(self, X: Any) -> Floats:
+        """Predict each row by the model of its leaf."""
+        X = np.asarray(X, dtype=np.float64)
+        where, found = self.tree.apply(X), np.empty(len(X))
+        for leaf, model in self.leaves.items():
+            mine = where == leaf
+            if mine.any():
+                found[mine] = model.predict(X[mine])
+        return found
+
+
+def model_tree(
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    leaf: Callable[[], Any] = Ridge,
+    max_depth: int = 2,
+    min_samples_leaf: int = 20,
+) -> ModelTree:
+    """Fit a tree to what a model of all rows leaves over, and in each leaf a model of its own.
+
+    leaf: makes the models, such as ``Ridge`` or ``PoissonRegressor``. Splits are those after which the
+    residuals of one model for all rows, and their products with each column, vary least: a greedy guess at
+    where slopes change, which need not be the split with the best models.
+
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> y = np.where(X[:, 0] > 0, 3.0, -3.0) * X[:, 1]
+    >>> found = model_tree(X, y, max_depth=1)
+    >>> int(found.tree.node_feature_[0]), bool(np.var(y - found.predict(X)) < 0.05 * np.var(y))
+    (0, True)
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    left_over = y - leaf().fit(X, y, weight).predict(X)
+    spread = X.std(axis=0)
+    centred = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    scores = np.column_stack([left_over, left_over[:, None] * centred])
+    tree = DecisionTreeRegressor(max_depth=max_depth, min_samples_leaf=min_samples_leaf)
+    tree.fit(X, scores, weight)
+    where = tree.apply(X)
+    models = {}
+    for number in np.unique(where).tolist():
+        mine = where == number
+        models[number] = leaf().fit(X[mine], y[mine], None if weight is None else weight[mine])
+    return ModelTree(tree, models)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObliqueTree:
+    """A tree whose splits ask w'x <= threshold.
+
+    directions: (nodes, columns); left, right: -1 for a leaf; value: the class shares, or the mean, of each.
+    """
+
+    directions: Floats
+    threshold: Floats
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    value: Floats
+    classes: NDArray[Any] | None
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row."""
+        X = np.asarray(X, dtype=np.float64)
+        at = np.zeros(len(X), dtype=np.int64)
+        while True:
+            rows = np.flatnonzero(self.left[at] >= 0)
+            if len(rows) == 0:
+                return at
+            node = at[rows]
+            goes = (X[rows] * self.directions[node]).sum(axis=1) <= self.threshold[node]
+            at[rows] = np.where(goes, self.left[node], self.right[node])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the heaviest class, or the mean, of the leaf of each row."""
+        found = self.value[self.apply(X)]
+        return found[:, 0] if self.classes is None else self.classes[found.argmax(axis=1)]
+
+
+def oblique_tree(
+    X: Any, y: Any, *, classify: bool, max_depth: int = 3, min_samples_leaf: int = 1
+) -> ObliqueTree:
+    """Grow a tree that may split by a mixture of columns, where that beats every single column.
+
+    At each node the mixture is that of ridge regression on the target, or on each class against the others;
+    its best threshold competes with those of all columns. Costlier and harder to read than a tree of columns.
+
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] + X[:, 1] > 0
+    >>> tree = oblique_tree(X, y, classify=True, max_depth=1)
+    >>> bool(np.mean(tree.predict(X) == y) > 0.97)
+    True
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise DataError(
+            "an oblique tree mixes columns of finite numbers: fill gaps in, and encode categories."
+        )
+    classes = np.unique(y) if classify else None
+    Y = np.searchsorted(classes, y)[:, None] if classes is not None else y.astype(np.float64)[:, None]
+    centre = 0.0 if classify else float(Y.mean())
+    counts = () if classes is None else (len(classes),)
+    made: list[dict[str, Any]] = []
+    stack = [(np.arange(len(X)), 0, -1, "")]
+    while stack:
+        rows, depth, parent, side = stack.pop()
+        at = len(made)
+        if parent >= 0:
+            made[parent][side] = at
+        share = (
+            np.bincount(Y[rows, 0].astype(np.intp), minlength=counts[0]) / len(rows)
+            if counts
+            else np.array([float(Y[rows].mean())])
+        )
+        made.append({"value": share, "w": np.zeros(X.shape[1]), "t": 0.0, "left": -1, "right": -1})
+        mixtures = _mixtures(X[rows], Y[rows, 0], counts)
+        if depth >= max_depth or len(rows) < 2 * min_samples_leaf or mixtures is None:
+            continue
+        table = np.ascontiguousarray(np.hstack([X[rows], X[rows] @ mixtures.T]))
+        stump = tree_grow(
+            table,
+            Y[rows] - centre if not counts else Y[rows],
+            criterion="gini" if counts else "squared",
+            classes=counts,
+            rules=Rules(max_depth=1, min_rows_leaf=min_samples_leaf),
+        )
+        column = int(stump.feature[0])
+        if column < 0:
+            continue
+        made[at]["w"] = np.eye(X.shape[1])[column] if column < X.shape[1] else mixtures[column - X.shape[1]]
+        made[at]["t"] = float(stump.threshold[0])
+        left = table[:, column] <= made[at]["t"]
+        stack += [(rows[~left], depth + 1, at, "right"), (rows[left], depth + 1, at, "left")]
+    return ObliqueTree(
+        np.array([node["w"] for node in made]),
+        np.array([node["t"] for node in made]),
+        np.array([node["left"] for node in made]),
+        np.array([node["right"] for node in made]),
+        np.array([node["value"] for node in made]),
+        classes,
+    )
+
+
+def _mixtures(X: Floats, y: NDArray[Any], counts: tuple[int, ...]) -> Floats | None:
+    """Directions in which the target changes; None where it does not."""
+    present = np.unique(y)
+    if len(present) < 2:
+        return None
+    spread = X.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    Z = (X - X.mean(axis=0)) / scale
+    targets = (y[:, None] == present[:-1] if counts else y[:, None]).astype(np.float64)
+    gram = Z.T @ Z + (1e-3 * len(Z) + 1e-12) * np.eye(Z.shape[1])
+    return np.asarray((np.linalg.solve(gram, Z.T @ (targets - targets.mean(axis=0))) / scale[:, None]).T)
