@@ -1,0 +1,71 @@
+"""Which classes are taken for which."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from surefit.core.errors import DataError
+from surefit.metrics.confusion import Confusion, ConfusionMatrix
+from surefit.plots.base import rows_of, styled
+from surefit.plots.theme import BLUE, INK
+from surefit.plots.words import number
+
+MOST_CLASSES = 30  # more cells than can be read
+
+
+def plot_confusion(
+    y: Any, prediction: Any, *, sample_weight: Any = None, normalize: Literal["true", "none"] = "true"
+) -> Any:
+    """Draw the rows of each true class by the class predicted; colours are shares of the true class.
+
+    normalize: "true" writes shares into the cells, "none" the numbers of rows.
+
+    >>> plot_confusion(["cat", "dog", "dog"], ["cat", "dog", "cat"]).to_dict()["title"]["text"]
+    '1 of 3 rows are taken for another class'
+    """
+    import altair as alt
+
+    statistic: Confusion = ConfusionMatrix().of(y, prediction, sample_weight)
+    names, table = [str(label) for label in statistic.labels], np.asarray(statistic.table, dtype=np.float64)
+    if len(names) > MOST_CLASSES:
+        raise DataError(f"a chart of {len(names)} classes cannot be read; take {MOST_CLASSES} at most.")
+    totals = table.sum(axis=1, keepdims=True)
+    share = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
+    shown = [
+        f"{100 * s:.0f} %" if normalize == "true" else number(c, 6)
+        for s, c in zip(share.flat, table.flat, strict=True)
+    ]
+    data = rows_of(
+        {
+            "true": np.repeat(names, len(names)),
+            "predicted": np.tile(names, len(names)),
+            "share": share.ravel(),
+            "rows": table.ravel(),
+            "words": shown,
+            "dark": share.ravel() > 0.55,
+        }
+    )
+    size = max(170, min(480, 80 * len(names)))
+    labels = alt.Axis(domain=False, ticks=False, labelAngle=-40 if max(map(len, names)) > 5 else 0)
+    base = alt.Chart(data).encode(
+        x=alt.X("predicted:N", title="Predicted class", sort=names, axis=labels),
+        y=alt.Y("true:N", title="True class", sort=names),
+        tooltip=["true:N", "predicted:N", "rows:Q", alt.Tooltip("share:Q", format=".1%")],
+    )
+    colour = alt.Color(
+        "share:Q", title="Share of the true class", scale=alt.Scale(domain=[0, 1], range=["#F4F8FB", BLUE]),
+        legend=alt.Legend(format="%", gradientLength=120),
+    )  # fmt: skip
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
+    words = base.mark_text(fontSize=13 if len(names) <= 8 else 9).encode(
+        text="words:N", color=alt.condition("datum.dark", alt.value("white"), alt.value(INK))
+    )
+    wrong, total = table.sum() - np.trace(table), table.sum()
+    title = alt.TitleParams(
+        f"{number(wrong)} of {number(total)} rows are taken for another class",
+        subtitle=f"{100 * (1 - wrong / total):.1f} % right; "
+        + ("cells are shares of the true class" if normalize == "true" else "cells are numbers of rows"),
+    )
+    return styled(alt.layer(cells, words).properties(title=title, width=size, height=size))

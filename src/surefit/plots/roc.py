@@ -1,0 +1,106 @@
+"""What a score finds and at which price: ROC and precision-recall curves of one model or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit import metrics
+from surefit.core.errors import DataError
+from surefit.plots.base import MOST_ROWS, rows_of, styled
+from surefit.plots.theme import COLOURS, FADED
+
+SIZE = 360
+
+
+def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None) -> Any:
+    """Draw the ROC curve of scores, or of several models' scores by name, with the area under each.
+
+    >>> plot_roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
+    'True against false positives'
+    """
+    import altair as alt
+
+    curves = {}
+    for name, score in _named(scores).items():
+        fpr, tpr, _ = metrics.roc_curve(y, score, sample_weight)
+        curves[f"{name}  {metrics.roc_auc_score(y, score, sample_weight):.3f}"] = np.array([fpr, tpr])
+    chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [0.0, 1.0]})).mark_line(color=FADED, strokeDash=[5, 4])
+    title = alt.TitleParams(
+        "True against false positives", subtitle="With the area under each curve; dashed: chance"
+    )
+    return _drawn(curves, "False positive rate", "True positive rate", "Area", chance, title)
+
+
+def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None) -> Any:
+    """Draw precision against recall of scores, or of several models' scores by name, with average precision.
+
+    >>> plot_precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
+    'Precision against recall'
+    """
+    import altair as alt
+
+    curves = {}
+    for name, score in _named(scores).items():
+        precision, recall, _ = metrics.precision_recall_curve(y, score, sample_weight)
+        average = metrics.average_precision_score(y, score, sample_weight)
+        curves[f"{name}  {average:.3f}"] = np.array([recall, precision])[:, ::-1]
+    share = float(np.average(np.asarray(y) == np.unique(y)[-1], weights=sample_weight))
+    chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [share, share]})).mark_line(
+        color=FADED, strokeDash=[5, 4]
+    )
+    said = f"With average precision; dashed: the share of positive rows, {100 * share:.3g} %"
+    title = alt.TitleParams("Precision against recall", subtitle=said)
+    return _drawn(curves, "Recall", "Precision", "Average precision", chance, title)
+
+
+def _named(scores: Any) -> dict[str, Any]:
+    found = dict(scores) if isinstance(scores, Mapping) else {"scores": scores}
+    if len(found) > len(COLOURS):
+        raise DataError(f"{len(found)} curves cannot be told apart; draw {len(COLOURS)} at most.")
+    return {str(name): _positive(np.asarray(score)) for name, score in found.items()}
+
+
+def _positive(score: NDArray[Any]) -> NDArray[Any]:
+    return score[:, -1] if score.ndim == 2 and score.shape[1] == 2 else score
+
+
+def _drawn(curves: dict[str, Any], x: str, y: str, legend: str, chance: Any, title: Any) -> Any:
+    import altair as alt
+
+    most = MOST_ROWS // (len(curves) + 1)
+    kept = {name: curve[:, _corners(curve, most)] for name, curve in curves.items()}
+    data = rows_of(
+        {
+            "x": np.concatenate([curve[0] for curve in kept.values()]),
+            "y": np.concatenate([curve[1] for curve in kept.values()]),
+            "order": np.concatenate([np.arange(curve.shape[1]) for curve in kept.values()]),
+            "model": np.repeat(list(kept), [curve.shape[1] for curve in kept.values()]),
+        }
+    )
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    colours = alt.Scale(domain=list(kept), range=COLOURS[: len(kept)])
+    lines = (
+        alt.Chart(data)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=x, scale=scale),
+            y=alt.Y("y:Q", title=y, scale=scale),
+            order="order:Q",
+            color=alt.Color("model:N", title=legend, sort=list(kept), scale=colours),
+        )
+    )
+    base = chance.encode(x="x:Q", y="y:Q")
+    return styled(alt.layer(base, lines).properties(title=title, width=SIZE, height=SIZE))
+
+
+def _corners(curve: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Points evenly spaced along the curve, its ends among them."""
+    if curve.shape[1] <= most:
+        return np.arange(curve.shape[1])
+    length = np.r_[0.0, np.cumsum(np.abs(np.diff(curve, axis=1)).sum(axis=0))]
+    places = np.searchsorted(length, np.linspace(0, length[-1], most))
+    return np.unique(np.minimum(places, curve.shape[1] - 1))

@@ -1,0 +1,117 @@
+"""Charts of scores: they show the numbers of the metrics, stay small, and refuse what cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import surefit
+from surefit import metrics
+from surefit.core.errors import DataError
+from surefit.plots import (
+    plot_calibration,
+    plot_comparison,
+    plot_confusion,
+    plot_precision_recall,
+    plot_residuals,
+    plot_roc,
+    to_svg,
+)
+from surefit.plots.base import MOST_ROWS
+
+RNG = np.random.default_rng(0)
+SIDE = RNG.integers(2, size=20_000)
+CHANCE = np.clip(0.3 + 0.4 * SIDE + 0.3 * RNG.normal(size=20_000), 0, 1)
+X = RNG.normal(size=(60, 2))
+Y = X @ [1.0, 2.0] + RNG.normal(size=60)
+PAIR = {"line": surefit.Ridge(), "mean": surefit.MeanRegressor()}
+
+
+def tables(node: Any) -> list[list[dict[str, Any]]]:
+    """The data that a chart carries, table by table."""
+    if isinstance(node, list):
+        return [found for entry in node for found in tables(entry)]
+    if not isinstance(node, dict):
+        return []
+    data = node.get("data")
+    own = [data["values"]] if isinstance(data, dict) and "values" in data else []
+    return own + [found for key, entry in node.items() if key != "data" for found in tables(entry)]
+
+
+def rows_with(chart: Any, *names: str) -> list[dict[str, Any]]:
+    return next(table for table in tables(chart.to_dict()) if set(names) <= set(table[0]))
+
+
+CHARTS = {
+    "confusion": lambda: plot_confusion(SIDE, CHANCE > 0.5),
+    "roc": lambda: plot_roc(SIDE, {"one": CHANCE, "two": -CHANCE}),
+    "precision-recall": lambda: plot_precision_recall(SIDE, CHANCE),
+    "calibration": lambda: plot_calibration(SIDE, np.column_stack([1 - CHANCE, CHANCE])),
+    "residuals, few": lambda: plot_residuals(Y, X.sum(axis=1)),
+    "residuals, many": lambda: plot_residuals(RNG.normal(size=20_000), CHANCE),
+    "comparison": lambda: plot_comparison(surefit.compare(PAIR, X, Y, metrics="r2_score", split=5)),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_small_and_can_be_drawn(name: str) -> None:
+    chart = CHARTS[name]()
+    assert all(len(table) <= MOST_ROWS for table in tables(chart.to_dict()))
+    assert to_svg(chart).startswith("<svg")
+
+
+def test_the_cells_of_a_confusion_are_the_matrix() -> None:
+    truth, guess = RNG.choice(list("abc"), size=(2, 50))
+    rows = rows_with(plot_confusion(truth, guess, normalize="none"), "true", "predicted")
+    wanted = metrics.confusion_matrix(truth, guess)
+    assert [row["rows"] for row in rows] == wanted.ravel().tolist()
+    assert [(row["true"], row["predicted"]) for row in rows[:2]] == [("a", "a"), ("a", "b")]
+
+
+def test_the_curve_is_the_metrics_and_goes_from_corner_to_corner() -> None:
+    rows = rows_with(plot_roc(SIDE[:200], CHANCE[:200]), "order")
+    fpr, tpr, _ = metrics.roc_curve(SIDE[:200], CHANCE[:200])
+    np.testing.assert_array_equal([(row["x"], row["y"]) for row in rows], np.column_stack([fpr, tpr]))
+    thinned = rows_with(plot_roc(SIDE, CHANCE), "order")
+    assert (thinned[0]["x"], thinned[-1]["y"]) == (0.0, 1.0)
+    assert f"{metrics.roc_auc_score(SIDE, CHANCE):.3f}" in thinned[0]["model"]
+
+
+def test_a_bin_shows_its_share_and_weights_count() -> None:
+    weight = RNG.integers(0, 3, size=300)
+    y, p = SIDE[:300], CHANCE[:300]
+    one = rows_with(plot_calibration(y, p, n_bins=4, sample_weight=weight), "share")
+    two = rows_with(plot_calibration(np.repeat(y, weight), np.repeat(p, weight), n_bins=4), "share")
+    for mine, yours in zip(one, two, strict=True):
+        for key in ("predicted", "share", "low", "high", "rows"):
+            assert mine[key] == pytest.approx(yours[key])
+    top = p >= 0.75
+    assert one[-1]["share"] == pytest.approx(np.average(y[top], weights=weight[top]))
+
+
+def test_counted_cells_hold_every_row() -> None:
+    rows = rows_with(CHARTS["residuals, many"](), "rows")
+    assert sum(row["rows"] for row in rows) == 20_000
+
+
+def test_a_comparison_shows_the_leaderboard() -> None:
+    found = surefit.compare(PAIR, X, Y, metrics="r2_score", split=5)
+    rows = rows_with(plot_comparison(found), "group")
+    assert [row["model"] for row in rows] == ["line", "mean"]
+    assert [row["good"] for row in rows] == [True, False]
+    assert rows[0]["score"] == found.intervals[0].estimate
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    with pytest.raises(DataError, match="31 classes"):
+        plot_confusion(np.arange(31), np.arange(31))
+    with pytest.raises(DataError, match="7 curves"):
+        plot_roc(SIDE, {str(k): CHANCE for k in range(7)})
+    with pytest.raises(DataError, match="7 curves"):
+        plot_calibration(SIDE, {str(k): CHANCE for k in range(7)})
+    with pytest.raises(DataError, match="2 outputs"):
+        plot_residuals(np.zeros((3, 2)), np.zeros((3, 2)))
+    with pytest.raises(DataError, match="between 0 and 1"):
+        plot_calibration([0, 1], [0.5, 1.5])
