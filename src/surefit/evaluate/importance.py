@@ -158,7 +158,7 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
             for j, r, change in changed_by_trees(trees, X, orders, columns):
                 yield j, r, _as_answer(flat + change, method, classes)
 
-        return _scored(scorer, y, weight, _as_answer(flat, method, classes), answers(), columns, len(orders))
+        return _scored(scorer, y, weight, _as_answer(flat, method, classes), answers(), columns, orders)
     linear = linear_part(model, X) if weight is None or scorer.task != "probability" else None
     if linear is None or scorer.task == "probability":
         return None
@@ -173,13 +173,15 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
                 yield j, r, _from_scores(scores + apart[:, None] * coef[:, j], as_label, classes)
 
     now = _from_scores(scores, as_label, classes)
-    return _scored(scorer, y, weight, now, straight(), columns, len(orders))
+    return _scored(scorer, y, weight, now, straight(), columns, orders)
 
 
 def _as_answer(values: Matrix, method: str, classes: Any) -> Any:
     if classes is None:
         return values[:, 0]
-    return classes[np.argmax(values, axis=1)] if method == "predict" else values
+    if method == "predict":
+        return classes[np.argmax(values, axis=1)]
+    return np.clip(values, 0.0, 1.0)  # sums of shares, to rounding
 
 
 def _from_scores(scores: Matrix, as_label: bool, classes: Any) -> Any:
@@ -200,23 +202,20 @@ def _squared_linear(
     residual = y - scores[:, 0]
     rows, repeats = len(y), len(orders)
     sums = np.zeros((repeats, len(chosen)))
-    squares = np.zeros(len(chosen))
+    both = np.zeros((rows, len(chosen)))  # what each row adds, as itself and as the one that lends its value
     for begin in range(0, rows, BLOCK):
         own = table[begin : begin + BLOCK]
         twice = 2 * residual[begin : begin + BLOCK, None]
-        total = np.zeros_like(own)
         for r, order in enumerate(orders):
             apart = table[order[begin : begin + BLOCK]]
             apart -= own
             worse = apart - twice
             worse *= apart
             sums[r] += worse.sum(axis=0)
-            total += worse
-        squares += np.einsum("ij,ij->j", total, total)
+            both[begin : begin + BLOCK] += worse
+            both[order[begin : begin + BLOCK]] += worse
     means = sums.T / rows
-    mean = means.mean(axis=1)
-    spread = np.maximum(squares / repeats**2 / rows - mean**2, 0.0)
-    errors = np.sqrt(spread / max(1, rows - 1))
+    errors = both.std(axis=0) / repeats / np.sqrt(max(1, rows - 1))
     error = float(np.mean(residual**2))
     if metric.name == "mean_squared_error":
         return error, means, errors, "rows"
@@ -231,7 +230,7 @@ def _slow(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
         method = _method(model, scorer)
         asked = changed_by_asking(model, [method], X, orders, columns)
         answers = ((j, r, found[method]) for j, r, found in asked)
-        return _scored(scorer, y, weight, getattr(model, method)(X), answers, columns, len(orders))
+        return _scored(scorer, y, weight, getattr(model, method)(X), answers, columns, orders)
     given = {} if weight is None else {"sample_weight": weight}
     now = float(scorer(model, X, y, **given))
     place = {int(j): k for k, j in enumerate(columns)}
@@ -254,13 +253,13 @@ def _scored(
     now: Any,
     answers: Iterator[tuple[int, int, Any]],
     columns: Any,
-    repeats: int,
+    orders: Any,
 ) -> Any:
     """The loss of score for each column and repeat; with the spread over rows where each row has a loss."""
     sign = 1.0 if metric.better == "higher" else -1.0
     baseline = float(metric.finish(metric.of(y, now, weight)))
     place = {int(j): k for k, j in enumerate(columns)}
-    found = np.zeros((len(place), repeats))
+    found = np.zeros((len(place), len(orders)))
     loss = None if weight is not None or len(y) < 2 else _row_loss(metric, y)
     base = None if loss is None else loss(now)
     worse = None if loss is None else np.zeros((len(place), len(y)))
@@ -270,10 +269,12 @@ def _scored(
         else:
             apart = loss(answer) - base
             found[place[j], r] = apart.mean()
+            # A row counts as itself and as the one that lends its value to another: both vary with the rows.
             worse[place[j]] += apart  # type: ignore[index]
+            worse[place[j], orders[r]] += apart  # type: ignore[index]
     if worse is None:
         return baseline, found, _over_repeats(found), "shufflings"
-    errors = (worse / repeats).std(axis=1, ddof=1) / np.sqrt(len(y))
+    errors = (worse / len(orders)).std(axis=1, ddof=1) / np.sqrt(len(y))
     return baseline, found, errors, "rows"
 
 

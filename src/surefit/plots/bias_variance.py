@@ -42,12 +42,13 @@ def plot_bias_variance(found: Mapping[Any, Any], axis: str = "complexity") -> An
     ]
     at, part, value, error = zip(*rows, strict=True)
     values, errors = np.array(value), np.array(error)
+    low = np.maximum(values - 2 * errors, np.minimum(values, 0.0))  # a part that cannot be below zero
     data = rows_of(
         {
             "at": list(at),
             "part": list(part),
             "value": values,
-            "low": values - 2 * errors,
+            "low": low,
             "high": values + 2 * errors,
         }
     )
@@ -61,7 +62,11 @@ def plot_bias_variance(found: Mapping[Any, Any], axis: str = "complexity") -> An
     else:
         x = x.sort(None)
     colour = alt.Color(
-        "part:N", title=None, sort=domain, scale=alt.Scale(domain=domain, range=[*PARTS.values()])
+        "part:N",
+        title=None,
+        sort=domain,
+        scale=alt.Scale(domain=domain, range=[*PARTS.values()]),
+        legend=alt.Legend(symbolOpacity=1),
     )
     base = alt.Chart(data).encode(x=x, color=colour)
     word = "Expected squared error" if first.loss == "squared" else "Expected 0-1 loss"

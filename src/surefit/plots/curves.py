@@ -20,7 +20,7 @@ def plot_curve(curve: Any) -> Any:
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> curve = surefit.learning_curve(surefit.Ridge(), X, X[:, 0], sizes=[0.5, 1.0])
     >>> plot_curve(curve).to_dict()["title"]["text"]
-    'r2 score by training rows'
+    'R² score by training rows'
     """
     import altair as alt
 
@@ -35,14 +35,24 @@ def plot_curve(curve: Any) -> Any:
             "rows": np.repeat(list(found), len(values)),
         }
     )
-    words = curve.metric.replace("_", " ").removesuffix(" error") if curve.better == "lower" else ""
-    title = f"{words} error" if words else curve.metric.replace("_", " ")
+    title = curve.metric.replace("_", " ").replace("r2 ", "R² ")
+    title = title[:1].upper() + title[1:]
     scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=False, padding=12)
     x = alt.X(f"at:{kind}", title=curve.axis.replace("__", " ").replace("_", " "), sort=None)
     if kind == "Q":
-        x = x.scale(scale).axis(alt.Axis(format="~g", tickCount=7))
-    colour = alt.Color("rows:N", title=None, scale=alt.Scale(domain=list(KINDS), range=[VERMILION, BLUE]))
-    y = {"scale": alt.Scale(zero=False, padding=6), "title": title[:1].upper() + title[1:]}
+        x = x.scale(scale).axis(
+            alt.Axis(
+                format="~g" if logarithmic or (values.dtype.kind == "f" and (values % 1).any()) else ",d",
+                tickCount=7,
+            )
+        )
+    colour = alt.Color(
+        "rows:N",
+        title=None,
+        scale=alt.Scale(domain=list(KINDS), range=[VERMILION, BLUE]),
+        legend=alt.Legend(symbolOpacity=1),
+    )
+    y = {"scale": alt.Scale(zero=False, padding=6), "title": title}
     base = alt.Chart(data).encode(x=x, color=colour)
     layers = [
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", **y), y2="high:Q"),

@@ -30,7 +30,7 @@ def plot_importance(importance: Any, most: int = MOST) -> Any:
     data = rows_of(
         {"column": names, **{name: getattr(importance, name)[order] for name in ("mean", "low", "high")}}
     )
-    metric = importance.metric.replace("_", " ")
+    metric = importance.metric.replace("_", " ").replace("r2 ", "R² ")
     base = alt.Chart(data).encode(y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=200)))
     bounds = base.mark_rule(color=BLUE, strokeWidth=2).encode(
         x=alt.X("low:Q", title=f"Loss of {metric} when the column is shuffled", axis=alt.Axis(format="~g")),
