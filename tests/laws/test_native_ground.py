@@ -215,9 +215,9 @@ def face(case):
 
 def arrays(result):
     if dataclasses.is_dataclass(result):
-        parts = [getattr(result, f.name) for f in dataclasses.fields(result) if f.compare]
-        return [np.asarray(part) for part in parts if part is not None]
-    return [np.asarray(part) for part in result] if isinstance(result, tuple) else [result]
+        result = tuple(getattr(result, f.name) for f in dataclasses.fields(result) if f.compare)
+    parts = result if isinstance(result, tuple) else (result,)
+    return [np.asarray(part) for part in parts if part is not None]
 
 
 def call(case, **keywords):

@@ -189,7 +189,8 @@ class TestChoice:
             "newton": logistic(),
             "proximal_newton": logistic(penalty=L1(0.1)),
             "lbfgs": logistic(wide, [0, 1, 0, 1]),
-            "fista": logistic(wide, [0, 1, 0, 1], L1(0.1)),
+            "column_newton": logistic(wide, [0, 1, 0, 1], L1(0.1)),
+            "fista": logistic(wide, [0, 1, 0, 1], GroupL1(0.1, groups=np.arange(800) // 4)),
             "frisch_newton": Objective.of_arrays(X, NUMBERS, Absolute(), L2(0.1)),
             "primal_dual": Objective.of_arrays(X, NUMBERS, Absolute(), NonNegative()),
         }
