@@ -327,3 +327,12 @@ def test_levels_are_split_in_one_step_where_numbers_take_three():
     y = np.isin(codes[:, 0], [0, 2, 4]).astype(int)
     assert DecisionTreeClassifier(categorical_features=[0]).fit(codes, y).get_n_leaves() == 2
     assert DecisionTreeClassifier().fit(codes, y).get_n_leaves() == 6
+
+
+@pytest.mark.covers("ml_for_data_science:2.2", by="DecisionTreeClassifier")
+def test_of_equal_splits_the_first_column_and_the_lowest_threshold_win():
+    X = np.array([[1, 4, 1], [2, 3, 2], [3, 2, 3], [4, 1, 4]], dtype=float)
+    model = DecisionTreeClassifier(max_depth=1).fit(X, [0, 1, 1, 0])
+    assert (model.tree_.feature[0], model.tree_.threshold[0]) == (0, 1.5)
+    again = DecisionTreeClassifier(max_depth=1).fit(X[::-1], [0, 1, 1, 0])
+    assert (again.tree_.feature[0], again.tree_.threshold[0]) == (0, 1.5)

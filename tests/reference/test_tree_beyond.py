@@ -154,3 +154,20 @@ def test_an_oblique_split_does_what_takes_many_straight_ones():
     assert np.var(truth - numbers.predict(X)) < 0.5 * np.var(truth - plain.predict(X))
     with pytest.raises(DataError, match="finite numbers"):
         oblique_tree(np.where(X > 2, np.nan, X), y, classify=True)
+
+
+@pytest.mark.covers("ml_for_data_science:2.2.8", by="plots.plot_tree")
+def test_the_courses_noisy_sine_by_depth():
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0, 6, size=(80, 1)), axis=0)
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=80)
+    fresh = np.linspace(0, 6, 500)[:, None]
+    models = [DecisionTreeRegressor(max_depth=depth).fit(X, y) for depth in (1, 2, 3, 4, 8)]
+    training = [np.mean((model.predict(X) - y) ** 2) for model in models]
+    truth = [np.mean((model.predict(fresh) - np.sin(fresh[:, 0])) ** 2) for model in models]
+    assert (np.diff(training) < 0).all()
+    assert min(truth[1:4]) < truth[0]
+    assert min(truth[1:4]) < truth[4]  # the deepest has learnt the noise
+    svg = to_svg(plot_tree(models[1]))
+    assert svg.count("x0 &lt;= ") >= 3
+    assert "Decision tree with 4 leaves" in svg
