@@ -30,7 +30,7 @@ class RankDeficiency(Rule):
             severity="warning",
             message=f"{null.shape[1]} of {len(null)} columns follow from the others, up to a constant: "
             f"{listed(sentences)}.",
-            remedy=_remedy(evidence.get("penalty")),
+            remedy=_remedy(evidence.get("penalty"), evidence.get("shortest", True)),
             columns=tuple(names[i] for i in involved),
             evidence={"rank": float(len(null) - null.shape[1]), "columns": float(len(null))},
         )
@@ -46,11 +46,12 @@ class RankDeficiency(Rule):
         return {"null_space": np.empty((3, 0))}
 
 
-def _remedy(penalty: float | None) -> str:
+def _remedy(penalty: float | None, shortest: bool) -> str:
     """What a fit with this penalty, or without any, has made of many equal answers, and what to do."""
     if penalty:
         return "The penalty shares one effect out among them; drop a column of each to see it whole."
-    return "The shortest coefficients were taken; drop a column of each to make them unique."
+    taken = "The shortest coefficients were taken" if shortest else "Other coefficients do as well"
+    return f"{taken}; drop a column of each to make them unique."
 
 
 def reduced_echelon(null: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int]]:

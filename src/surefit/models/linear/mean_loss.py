@@ -22,6 +22,7 @@ from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
+from surefit.models.linear.column_evidence import collinearity, scaling_cost
 from surefit.models.linear.constraints import constrained, multipliers
 from surefit.penalties.base import Penalty
 from surefit.penalties.no_penalty import NoPenalty
@@ -120,7 +121,8 @@ class MeanLossModel(Estimator, abstract=True):
         solution = solver.solve(objective, self._start(objective), trace)
         self._schema = source.schema
         parameters = self._parameters(objective, solution, solver)
-        return Learned(parameters, self._proof(objective, solution), self._evidence(objective, solution))
+        evidence = {**self._evidence(objective, solution), **scaling_cost(objective, solver, solution)}
+        return Learned(parameters, self._proof(objective, solution), evidence)
 
     def _proof(self, objective: Objective, solution: Solution) -> Certificate:
         """Return the certificate of a solution, with the multipliers of the constraints if there are any."""
@@ -195,7 +197,11 @@ def plain_intercept(intercept: Any) -> Any:
 def loss_evidence(objective: Objective, solution: Solution) -> Mapping[str, Any]:
     """Return the spread of the columns, and how far the loss of classes fell."""
     spread = objective.spread
-    found: dict[str, Any] = {"column_moments": spread.moments, "rows": spread.rows}
+    found: dict[str, Any] = {
+        "column_moments": spread.moments,
+        "rows": spread.rows,
+        **collinearity(objective),
+    }
     loss = objective.loss
     # Only a loss that keeps falling for ever has no finite best answer for classes that can be told apart.
     falls = loss.task == "multiclass" or (loss.task == "binary" and loss.smooth and _still_falls(loss))
