@@ -3,5 +3,9 @@
 A pipeline fits each transformer on the rows that the one before it gives, and the last step on what comes out
 of all. Rows in memory go scikit-learn's way. A source stays a source: each transformer maps its batches as
 they pass, so that nothing but a batch is in memory, and every step's fit is a pass of its own.
+``cross_validate*.py`` fit copies of a whole model fold by fold and keep scores and answers, ``intervals*.py``
+put an interval around any score, ``conformal*.py`` around any prediction, ``bounds*.py`` bound what rows can
+say, and ``compare*.py`` test which models can be told apart. To add an interval: a file that makes one, and
+its place in ``intervals.score_interval``; a test of two models likewise in ``compare``.
 ``original_scale.py`` says what the coefficients behind a pipeline's steps mean for the columns before them.
 """
