@@ -307,6 +307,7 @@ def test_settings_of_scikit_learn_reach_the_threads() -> None:
     assert seen == [17] * 5
 
 
+@pytest.mark.covers("cs443:8.6", by="cross_validate")
 def test_leave_one_out_is_scored_over_all_rows() -> None:
     found = cross_validate(surefit.LinearRegression(), X[:30], Y[:30], split=LeaveOneOut())
     H = np.column_stack([np.ones(30), X[:30]])
@@ -446,6 +447,53 @@ def test_the_rows_left_out_count_alike() -> None:
     wanted = np.mean([np.mean(entry) for entry in errors if entry])
     assert found.left_out == pytest.approx(wanted, rel=1e-9)
     assert str(found).startswith("mean_squared_error: .632+")
+
+
+@pytest.mark.covers("ml_for_data_science:1.4", "cs443:8.1", by="cross_validate")
+def test_rows_learnt_from_are_scored_too_kindly() -> None:
+    """By heart: a nearest neighbour is always right on its own rows, and no better than a coin on noise."""
+    labels = np.random.default_rng(8).integers(2, size=400)
+    noise = np.random.default_rng(9).normal(size=(400, 3))
+    found = cross_validate(
+        KNeighborsClassifier(1), noise, labels, metrics="accuracy_score", train_scores=True
+    )
+    assert (found.train_scores["accuracy_score"] == 1).all()
+    assert found.means["accuracy_score"] == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(400))
+    more = cross_validate(surefit.LinearRegression(), X, Y, metrics="mean_squared_error", train_scores=True)
+    assert more.train_scores["mean_squared_error"].mean() < more.means["mean_squared_error"]
+
+
+HARD = {
+    "fewer rows than columns": (RNG.normal(size=(10, 30)), RNG.normal(size=10)),
+    "constant and equal columns": (np.column_stack([np.ones(40), X[:40], X[:40]]), Y[:40]),
+    "a mean of a million": (X + 1e6, Y + 1e6),
+    "tiny": (X * 1e-12, Y * 1e-12),
+    "huge": (X * 1e12, Y * 1e12),
+    "float32": (X.astype(np.float32), Y.astype(np.float32)),
+    "two rows": (X[:2], Y[:2]),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_tables_have_finite_errors_of_the_right_size(name: str) -> None:
+    table, target = HARD[name]
+    found = cross_validate(
+        surefit.LinearRegression(), table, target, split=2, metrics="root_mean_squared_error"
+    )
+    spread = float(np.std(target.astype(float)))
+    interval = found.intervals["root_mean_squared_error"]
+    assert 0 <= interval.low <= interval.estimate <= interval.high
+    assert interval.estimate < 20 * spread + 1e-300
+    assert np.isfinite(found.predictions()).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_value_that_is_not_finite_is_named_with_its_fold(value: float) -> None:
+    broken = X.copy()
+    broken[3, 1] = value
+    with pytest.raises(ValueError, match=r"NaN|inf|not finite|missing") as caught:
+        cross_validate(surefit.Ridge(), broken, Y)
+    assert any(note.startswith("in fold") for note in caught.value.__notes__)
 
 
 class Sometimes(ClassifierMixin, BaseEstimator):

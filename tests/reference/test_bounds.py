@@ -16,6 +16,7 @@ from surefit.evaluate.bounds import (
     hoeffding_probability,
     hoeffding_rows,
 )
+from surefit.evaluate.bounds_dimension import cube_edge
 from surefit.evaluate.bounds_hypotheses import (
     all_hypotheses,
     averaged_hypotheses,
@@ -156,11 +157,31 @@ def test_the_average_of_hypotheses_has_the_courses_numbers() -> None:
     np.testing.assert_allclose(averaged, [1.0, 0.5, 0.5])
 
 
+@pytest.mark.covers("ml_for_data_science:1.6", by="evaluate.bounds_hypotheses.all_hypotheses")
 def test_no_learner_beats_a_coin_over_all_labellings() -> None:
     """No free lunch: whatever is said of the two points not seen, the mean over all labellings is a half."""
     every = all_hypotheses(4)
     for guess in every:
         assert np.mean(every[:, 2:] == guess[2:]) == 0.5
+
+
+EDGES = {
+    0.1: [0.1, 0.46415888, 0.63095734, 0.71968567, 0.79432823],
+    0.01: [0.01, 0.21544347, 0.39810717, 0.51794747, 0.63095734],
+}
+
+
+@pytest.mark.covers("ml_for_data_science:1.8", by="evaluate.bounds_dimension.cube_edge")
+def test_the_edge_of_a_neighbourhood_has_the_courses_numbers() -> None:
+    for share, edges in EDGES.items():
+        found = [cube_edge(share, dimensions) for dimensions in (1, 3, 5, 7, 10)]
+        np.testing.assert_allclose(found, edges, atol=5e-9)
+    rows = np.random.default_rng(0).random((20_000, 5))
+    inside = (rows < cube_edge(0.1, 5)).all(axis=1).mean()
+    assert inside == pytest.approx(0.1, abs=5 * math.sqrt(0.1 * 0.9 / 20_000))
+    for bad in ((1.5, 2), (0.5, 0)):
+        with pytest.raises(ParameterError, match="must be"):
+            cube_edge(*bad)
 
 
 def test_tables_that_do_not_fit_are_refused() -> None:

@@ -153,7 +153,7 @@ def models() -> dict[str, Any]:
     }
 
 
-@pytest.mark.covers("ml_for_data_science:1.7", "intro_to_ml:7.13", by="compare")
+@pytest.mark.covers("ml_for_data_science:1.7", "intro_to_ml:7.13", "course_summary:9.6", by="compare")
 def test_models_that_are_alike_share_a_group_and_the_simplest_is_taken() -> None:
     found = surefit.compare(models(), X, Y, metrics=["mean_squared_error", "r2_score"])
     assert found.names[-1] == "mean"
@@ -273,5 +273,5 @@ def test_equal_models_are_told_apart_no_more_often_than_the_level_says() -> None
     shares = false_alarms(2000)
     for name in ("corrected t", "McNemar"):
         assert shares[name] <= 0.12, name
-    # The halves of a repetition are taken for independent, which they are nearly: about 12 % in place of 10 %.
+    # Halves of a repetition are taken for independent, which they are nearly: 12 % in place of 10 %.
     assert shares["5x2cv F"] <= 0.15
