@@ -1,4 +1,4 @@
-"""Evaluate: put models together and judge them; here, pipelines that work over sources as over arrays.
+"""Evaluate: put models together, judge them, choose among them and among their columns.
 
 A pipeline fits each transformer on the rows that the one before it gives, and the last step on what comes out
 of all. Rows in memory go scikit-learn's way. A source stays a source: each transformer maps its batches as
@@ -8,4 +8,11 @@ put an interval around any score, ``conformal*.py`` around any prediction, ``bou
 say, and ``compare*.py`` test which models can be told apart. To add an interval: a file that makes one, and
 its place in ``intervals.score_interval``; a test of two models likewise in ``compare``.
 ``original_scale.py`` says what the coefficients behind a pipeline's steps mean for the columns before them.
+
+``search_*.py`` try candidates on the folds of a cross-validation, along one warm path a fold where only a
+strength differs, and correct the score of the chosen one. ``curves*.py`` score along an axis and say in words
+what ails a fit; ``bias_variance*.py`` learn again and again to split the loss; ``averaging.py`` answers with
+all models. ``select_*.py`` are transformers that keep columns, by scores of their own (filters), by the model
+on rows left out (wrappers) or by its weights (embedded); in a pipeline they choose anew in each fold.
+``importance*.py`` and ``dependence.py`` ask what a fitted model makes of its columns.
 """
