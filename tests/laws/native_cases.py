@@ -1,0 +1,194 @@
+"""A case for every compiled kernel: what to call its face with, and what it writes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse
+
+from surefit.core.native.dual_cd import DualPlan
+from surefit.core.native.sampled_steps import Samples
+from surefit.core.native.sgd import SgdPlan, SgdState
+from surefit.core.native.tree_grow import tree_grow
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((20_000, 12))
+SPARSE = scipy.sparse.random(20_000, 12, density=0.2, format="csr", random_state=0)
+SQUARE = np.triu(RNG.standard_normal((40, 40))) + 20 * np.eye(40)
+
+WEIGHT = np.arange(20_000) % 3.0
+GRAM = X.T @ X / len(X)
+FREE = np.full(12, np.inf)
+TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, upper=FREE)
+CHANCES = X**2 / (X**2).max()
+TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
+
+
+class Writing:
+    """Arguments of a kernel that writes: ``make`` returns fresh ones, and those that it changes."""
+
+    def __init__(self, make):
+        self.make = make
+
+
+class Options:
+    """Arguments some of which go by name."""
+
+    def __init__(self, *given, **named):
+        self.given, self.named = given, named
+
+
+def into(*arguments, shape):
+    def make():
+        out = np.zeros(shape)
+        return (*arguments, out), {}, [out]
+
+    return Writing(make)
+
+
+def gram_of_columns():
+    G = np.zeros((12, 12))
+    return (np.asfortranarray(X), np.arange(12), G, 0, X.mean(axis=0), WEIGHT, 0.5), {}, [G]
+
+
+def dual_slopes():
+    rows, at = X[:200].copy(), np.sign(TARGET[:200])
+    u, w, end = np.zeros(200), np.zeros(12), np.full(200, np.inf)
+    low, high = np.where(at > 0, -end, 0.0), np.where(at > 0, 0.0, end)
+    plan = DualPlan(0.0, 0.5, 400.0)
+    return (rows, at, low, high, plan, u, w), {"weight": WEIGHT[:200], "tolerance": 0.0, "most": 150}, [w]
+
+
+def quadratic():
+    w, gradient = np.zeros(12), np.zeros(12)
+    arguments = GRAM, X.T @ TARGET / len(X), float(TARGET @ TARGET) / len(X), TABLE, w, gradient
+    return arguments, {"tolerance": -1.0, "most": 200}, [w]
+
+
+def columns():
+    w, residual = np.zeros(12), TARGET.copy()
+    arguments = (
+        np.asfortranarray(X),
+        np.arange(12),
+        np.zeros(12),
+        np.diagonal(GRAM).copy(),
+        TABLE,
+        w,
+        residual,
+    )
+    return arguments, {"tolerance": -1.0, "most": 200}, [w, residual]
+
+
+def tasks():
+    W, gradient = np.zeros((12, 2)), np.zeros((12, 2))
+    C = np.column_stack([X.T @ TARGET, X.T @ X[:, 0]]) / len(X)
+    return (GRAM, C, TABLE.l1, TABLE.l2, W, gradient), {"least": 0.0, "most": 500}, [W]
+
+
+FEW = X[:120].copy()
+LABELS = (TARGET[:120] > 1.0).astype(np.int64)[:, None]
+TREE = tree_grow(FEW, LABELS, criterion="gini", classes=(2,))
+
+
+def epoch():
+    state = SgdState.start(12, 0.01)
+    plan = SgdPlan("logistic", alpha=0.01, l1_ratio=0.5, penalised=True, average=1)
+    return (
+        (FEW, 2.0 * LABELS[:, 0] - 1.0, WEIGHT[:120], np.arange(120), plan, state),
+        {},
+        [state.w, state.mean],
+    )
+
+
+def steps():
+    w, memory, mean = np.zeros(12), np.zeros(120), np.zeros(12)
+    samples = Samples(FEW, TARGET[:120].copy(), np.ones(120), "squared")
+    options = {"memory": memory, "mean": mean, "renew": True}
+    return (samples, np.arange(300) % 120, np.full(300, 0.01), TABLE, w), options, [w, memory, mean]
+
+
+def shuffled():
+    change = np.zeros((12, 2, 120, 1))
+    order = np.stack([np.roll(np.arange(120), 7), np.arange(120)[::-1]])
+    return (TREE, TREE.impurity[:, None].copy(), FEW, order, change), {}, [change]
+
+
+# Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
+CASES = {
+    "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
+    "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
+    "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
+    "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
+    "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
+    "column_facts.column_facts": ("column_facts", "column_facts", (np.asfortranarray(X), X[:, 0], WEIGHT)),
+    "column_facts.column_facts csc": (
+        "column_facts",
+        "column_facts",
+        (SPARSE.tocsc(), TARGET - TARGET.mean()),
+    ),
+    "column_gram.column_gram": ("column_gram", "column_gram", Writing(gram_of_columns)),
+    "quad_cd.quad_cd": ("quad_cd", "quad_cd", Writing(quadratic)),
+    "column_cd.column_cd": ("column_cd", "column_cd", Writing(columns)),
+    "task_cd.task_cd": ("task_cd", "task_cd", Writing(tasks)),
+    "finite.all_finite": ("finite", "all_finite", (X,)),
+    "gram.centred_gram": ("gram", "centred_gram", (X, X[:, :2] ** 2, np.arange(20_000) % 3.0)),
+    "gram.centred_gram csr": ("gram", "centred_gram", (SPARSE,)),
+    "gram.sandwich": ("gram", "sandwich", (X, np.arange(20_000) % 3.0, X[:, :2].copy())),
+    "gram.sandwich csr": ("gram", "sandwich", (SPARSE,)),
+    "grouped_moments.grouped_moments": (
+        "grouped_moments",
+        "grouped_moments",
+        (X, np.arange(20_000) % 4, 4, np.arange(20_000) % 3.0),
+    ),
+    "grouped_moments.grouped_moments csr": (
+        "grouped_moments",
+        "grouped_moments",
+        (SPARSE, np.arange(20_000) % 4, 4),
+    ),
+    "moments.column_moments": ("moments", "column_moments", (X,)),
+    "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
+    "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),
+    "normal_scores.best_normal": ("normal_scores", "best_normal", (X, X[:3], X[3:6] ** 2, X[0, :3])),
+    "round_trip.round_trip": (
+        "round_trip",
+        "round_trip",
+        (X, X[:12, :2].copy(), X[:, :2] + 1.0, np.arange(20_000) % 3.0, X[0]),
+    ),
+    "dual_cd.dual_cd": ("dual_cd", "dual_cd", Writing(dual_slopes)),
+    "distinct_items.distinct_items": ("distinct_items", "distinct_items", (np.arange(20_000) % 7,)),
+    "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),
+    "pair_counts.pair_counts": (
+        "pair_counts",
+        "pair_counts",
+        (np.arange(20_000) % 7, np.arange(20_000) % 5, WEIGHT, 0, 7),
+    ),
+    "score_groups.score_groups": (
+        "score_groups",
+        "score_groups",
+        (X[:, 0].round(3), X[:, 1] > 0, WEIGHT),
+    ),
+    "score_groups.score_areas": ("score_groups", "score_areas", (WEIGHT, WEIGHT[::-1].copy())),
+    "topk.row_argmin": ("topk", "row_argmin", (X,)),
+    "topk.top_k": ("topk", "top_k", (X, 5)),
+    "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
+    "triangular.triangular_factor csr": ("triangular", "triangular_factor", (SPARSE,)),
+    "class_loss.class_loss": ("class_loss", "class_loss", (X, TARGET > 1.0, X[0], 0.5, WEIGHT)),
+    "class_loss.class_loss several": (
+        "class_loss",
+        "class_loss",
+        (X, np.arange(20_000) % 3, X[:12, :3].copy(), np.zeros(3)),
+    ),
+    "sgd.sgd_epoch": ("sgd", "sgd_epoch", Writing(epoch)),
+    "sampled_steps.sampled_steps": ("sampled_steps", "sampled_steps", Writing(steps)),
+    "table_gap.table_gap": ("table_gap", "table_gap", (X[0], X[1] / 20, TABLE, 1.0, 2.0)),
+    "tree_apply.tree_apply": ("tree_apply", "tree_apply", (TREE, X)),
+    "tree_grow.tree_grow classes": (
+        "tree_grow",
+        "tree_grow",
+        Options(FEW, LABELS, criterion="gini", classes=(2,)),
+    ),
+    "tree_grow.tree_grow numbers": ("tree_grow", "tree_grow", Options(FEW, FEW[:, :1], criterion="squared")),
+    "tree_shuffle.tree_shuffle": ("tree_shuffle", "tree_shuffle", Writing(shuffled)),
+    "triangular.merge_triangular": ("triangular", "merge_triangular", (SQUARE, SQUARE)),
+}
