@@ -37,7 +37,7 @@ class GridSearch(Search):
     >>> search = surefit.GridSearch(surefit.Lasso(), grid, choice="one_standard_error")
     >>> search = search.fit(X, 2 * X[:, 0] + rng.normal(size=80))
     >>> search.best_params_, round(search.best_score_, 3), round(search.best_score_.interval.estimate, 3)
-    ({'alpha': 0.3}, 0.724, 0.73)
+    ({'alpha': 0.3}, 0.724, 0.731)
     """
 
     def __init__(

@@ -22,6 +22,7 @@ DRAWS = 500
 METHOD = "bootstrap bias-corrected cross-validation"
 SQUARED = ("mean_squared_error", "root_mean_squared_error", "r2_score")
 MEANS = ("accuracy_score", "zero_one_loss", "mean_absolute_error", *SQUARED)
+MOST_DRAWN = 5_000_000  # rows in all draws
 MOST_SCORES = 40_000  # evaluations of a metric without a short way: beyond it, fewer draws
 
 
@@ -79,7 +80,9 @@ def corrected_by_rows(
     losses = _losses(metric, truth, answers)
     if losses is None:
         draws = max(20, min(draws, MOST_SCORES // max(1, len(answers))))
-    counts = rng.multinomial(len(truth), np.full(len(truth), 1.0 / len(truth)), size=draws)
+    rows = len(truth)
+    draws = max(100, min(draws, MOST_DRAWN // rows))  # of many rows, few draws agree
+    counts = np.stack([np.bincount(rng.integers(rows, size=rows), minlength=rows) for _ in range(draws)])
     found = (
         _by_losses(metric, truth, losses, counts, weights)
         if losses is not None
