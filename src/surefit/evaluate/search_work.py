@@ -95,12 +95,12 @@ class SearchWork:
                 shared = WholeMoments(X, y, None if self.weight is None else self.weight[train])
                 rows, left_out = np.arange(len(y)), np.empty(0, dtype=np.intp)
             coefs, intercepts = direct_path(step, shared, rows, values, left_out)
-            found = [np.asarray(unseen @ coef).ravel() + b for coef, b in zip(coefs, intercepts, strict=True)]
-            learnt = [np.asarray(X @ c).ravel() + b for c, b in zip(coefs, intercepts, strict=True)]
+            found = (np.asarray(unseen @ coefs.T) + intercepts).T
+            learnt = (np.asarray(X @ coefs.T) + intercepts).T if self.train_scores else found
             spent = (time.perf_counter() - began) / len(group)
             return [
                 self._scored(truth, y, answer, own if self.train_scores else None, pair, spent)
-                for answer, own in zip(found, learnt if self.train_scores else found, strict=True)
+                for answer, own in zip(found, learnt, strict=True)
             ]
         return list(self._warm(step, name.removeprefix(prefix), values, X, y, unseen, truth, pair))
 
