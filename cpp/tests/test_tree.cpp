@@ -122,3 +122,60 @@ TEST(columns_come_in_order) {
     CHECK(static_cast<Index>(seen.size()) == n);
   }
 }
+
+TEST(absolute_errors_grow_the_same_tree_on_any_number_of_threads) {
+  const Table table = random_table(9000, true);
+  std::vector<double> y(at(table.rows));
+  for (Index i = 0; i < table.rows; ++i)
+    y[at(i)] = static_cast<double>(table.y[at(i)]) + 0.01 * static_cast<double>(i % 97);
+  const NumberSums sums{Impurity::absolute, y.data(), nullptr, 1};
+  const std::vector<std::int8_t> free;
+  const Dense<double> X = table.dense();
+  TreeRules rules;
+  rules.max_depth = 6;
+  std::vector<GrownTree> trees;
+  for (const int threads : {1, 3}) {
+    Run run;
+    run.threads = threads;
+    trees.push_back(
+        TreeGrower<double, NumberSums>(run, X, table.all, sums, rules, table.levels, free).grow());
+  }
+  CHECK(trees[0].size() > 20);
+  CHECK(trees[0].feature == trees[1].feature);
+  CHECK(trees[0].threshold == trees[1].threshold);
+  CHECK(trees[0].sums == trees[1].sums);
+  for (Index i = 0; i < trees[0].size(); ++i) {
+    if (trees[0].feature[at(i)] < 0) continue;
+    const auto left = at(trees[0].left[at(i)]), right = at(trees[0].right[at(i)]);
+    CHECK(trees[0].sums[2 * left + 1] + trees[0].sums[2 * right + 1] <= trees[0].sums[at(2 * i + 1)] + 1e-9);
+  }
+}
+
+TEST(running_medians_are_those_of_a_sort) {
+  std::mt19937 random(3);
+  const std::size_t n = 60;
+  std::vector<double> y(n), sorted;
+  for (double& value : y) value = static_cast<double>(random() % 20);
+  sorted = y;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::size_t> rank(n), next(20, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto first =
+        static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), y[i]) - sorted.begin());
+    rank[i] = first + next[static_cast<std::size_t>(y[i])]++;
+  }
+  RankedWeights seen;
+  seen.clear(n);
+  std::vector<double> so_far;
+  for (std::size_t i = 0; i < n; ++i) {
+    seen.insert(rank[i], 1.0, y[i]);
+    so_far.push_back(y[i]);
+    std::sort(so_far.begin(), so_far.end());
+    const double expected = (so_far[i / 2] + so_far[(i + 1) / 2]) / 2.0;
+    double median = 0.0, direct = 0.0;
+    const double cost = seen.deviations(sorted, median);
+    for (const double value : so_far) direct += std::abs(value - expected);
+    CHECK(median == expected);
+    CHECK(std::abs(cost - direct) < 1e-9);
+  }
+}
