@@ -7,7 +7,7 @@ TASK ?=
 NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types format cpp-test sanitize bench coverage-table build clean
+.PHONY: help demo test test-slow sklearn-suite lint types format cpp-test sanitize bench coverage-table build clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 26
@@ -21,6 +21,9 @@ test: $(VENV)/.test build lint types cpp-test    ## build, lint, type-check, run
 
 test-slow: $(VENV)/.test build    ## the tests that take minutes
 	$(BIN)/pytest -q -m slow
+
+sklearn-suite: $(VENV)/.test build    ## scikit-learn's own tests with our classes; writes docs/compatibility.md
+	@$(BIN)/python -m tools.sklearn_suite
 
 lint: $(VENV)/.test    ## ruff and clang-format, check only
 	@echo "== lint"
