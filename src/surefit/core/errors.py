@@ -58,11 +58,3 @@ def warn(message: str, category: type[SurefitWarning]) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def __getattr__(name: str) -> object:
-    if name == "CertificateWarning":
-        from surefit.core.certificate import CertificateWarning
-
-        return CertificateWarning
-    raise AttributeError(name)
