@@ -218,7 +218,11 @@ def test_sources_and_pipelines_are_compared_too() -> None:
         ({"test": "delong"}, RefusalError, "areas under ROC curves"),
         ({"test": "paired_t"}, RefusalError, "no mean over rows"),
         ({"test": "5x2cv_f", "groups": np.arange(ROWS)}, ParameterError, "leave groups out"),
-        ({"test": "corrected_t", "split": resample.HoldOut()}, RefusalError, "no spread over folds"),
+        (
+            {"test": "corrected_t", "split": resample.HoldOut(), "metrics": "mean_squared_error"},
+            RefusalError,
+            "no spread over folds",
+        ),
         (
             {"test": "paired_t", "split": resample.RepeatedKFold(n_splits=2, n_repeats=2)},
             RefusalError,
