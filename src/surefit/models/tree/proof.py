@@ -59,6 +59,7 @@ class _Proof:
         self.nodes, self.problem, self.grown = nodes, problem, nodes.grown
         self.X = problem.X
         self.w = np.ones(len(problem.X)) if problem.weight is None else problem.weight
+        self.orders: dict[int, Whole] = {}
         self.absolute = problem.criterion == "absolute"
         kind = "squared" if self.absolute else problem.criterion
         self.terms = terms(problem.Y, self.w, kind, problem.classes)
@@ -223,10 +224,13 @@ class _Proof:
                 best[i] = max(best[i], self._one_by_one(level, int(i), j, bounds))
             return
         chosen = np.isin(level.place, looked)
-        rows, place = level.rows[chosen], level.place[chosen]
-        x = np.asarray(self.X[rows, j], dtype=np.float64)
-        order = np.lexsort((x, place))  # NaN stands last
-        rows, place, x = rows[order], place[order], x[order]
+        kind = np.int16 if len(level.nodes) < 2**15 else np.int64
+        place_of: NDArray[Any] = np.full(len(self.X), -1, dtype=kind)
+        place_of[level.rows[chosen]] = level.place[chosen]
+        by_value = self._order(j)
+        by_value = by_value[place_of[by_value] >= 0]
+        rows = by_value[np.argsort(place_of[by_value], kind="stable")]  # linear for few nodes
+        place, x = place_of[rows].astype(np.int64), np.asarray(self.X[rows, j], dtype=np.float64)
         start = np.searchsorted(place, looked)
         first = np.repeat(start, np.diff(np.append(start, len(place))))
         gone = np.isnan(x)
@@ -256,6 +260,12 @@ class _Proof:
             left, wl, count = left + missing[of], wl + missing_weight[of], count + missing_rows[of]
             inside = count < np.diff(level.start)[of]
             self._raise(level, of[inside], j, left[inside], wl[inside], count[inside], bounds, best)
+
+    def _order(self, j: int) -> Whole:
+        """The rows by the values of a column, sorted once; NaN stands last."""
+        if j not in self.orders:
+            self.orders[j] = np.argsort(self.X[:, j], kind="stable")
+        return self.orders[j]
 
     def _raise(
         self,
