@@ -16,7 +16,7 @@ def make(rows: int, forest: bool) -> Data:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 28))
     y = X[:, :8] @ rng.standard_normal(8) + rng.standard_normal(rows)
-    return {"X": X, "y": (y > 0).astype(int) if forest else y, "forest": forest}
+    return {"X": X, "y": (y > 0).astype(int) if forest else y, "forest": np.array(forest)}
 
 
 def fitted(data: Data) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -31,7 +31,6 @@ from surefit import metrics, resample
 from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_leaks import share_of_twins
-from surefit.resample.optimism import LEFT_OUT, error_632, error_632_plus
 
 RNG = np.random.default_rng(0)
 ROWS = 120
@@ -380,128 +379,3 @@ def test_scorers_may_be_functions() -> None:
     assert list(found.scores) == ["own", "mae"]
     assert found.pooled["own"] is None
     assert found.pooled["mae"] == pytest.approx(np.abs(Y - found.predictions()).mean())
-
-
-def test_the_choice_of_a_nested_run_sees_no_test_row_and_is_scikit_learns() -> None:
-    grid = {"alpha": [0.01, 1.0, 100.0]}
-    outer, inner = resample.KFold(3, shuffle=True, random_state=0), resample.KFold(4)
-    found = surefit.nested_cross_validate(
-        TheirRidge(), grid, X, Y, split=outer, inner=inner, metrics="r2_score"
-    )
-    theirs = their_cross_validate(
-        GridSearchCV(TheirRidge(), grid, cv=inner), X, Y, cv=outer, return_estimator=True
-    )
-    np.testing.assert_allclose(found.scores["r2_score"], theirs["test_score"], rtol=1e-10)
-    assert found.chosen is not None
-    assert list(found.chosen) == [search.best_params_ for search in theirs["estimator"]]
-    assert "chosen" in found.to_frame().columns
-    lower = surefit.nested_cross_validate(
-        TheirRidge(), [{"alpha": 1e6}, {"alpha": 0.1}], X, Y, metrics="mean_squared_error"
-    )
-    assert lower.chosen is not None
-    assert all(entry == {"alpha": 0.1} for entry in lower.chosen)
-    with pytest.raises(ParameterError, match="no candidates"):
-        surefit.nested_cross_validate(TheirRidge(), [], X, Y)
-
-
-def test_the_bootstrap_leaves_out_a_share_of_one_over_e() -> None:
-    """The share of rows left out has mean (1 - 1/n)^n and a deviation below 0.31 / sqrt(n) a sample."""
-    shares = [len(out) / 1000 for _, out in resample.Bootstrap(200, random_state=0).split(np.zeros(1000))]
-    assert np.mean(shares) == pytest.approx((1 - 1 / 1000) ** 1000, abs=5 * 0.31 / np.sqrt(1000 * 200))
-    assert pytest.approx((1 - 1e-6) ** 1e6, rel=1e-6) == LEFT_OUT
-
-
-def test_the_632_estimates_follow_their_formulas() -> None:
-    assert error_632(0.1, 0.4) == pytest.approx(0.1 * np.exp(-1) + 0.4 * (1 - np.exp(-1)))
-    # No overfitting: .632; all of it, a model that learnt by heart labels that mean nothing: chance.
-    assert error_632_plus(0.3, 0.3, 0.5) == pytest.approx(0.3)
-    assert error_632_plus(0.0, 0.5, 0.5) == pytest.approx(0.5)
-    assert error_632_plus(0.0, 0.7, 0.5) == pytest.approx(0.5)
-    rate = 0.2 / 0.5
-    weight = (1 - np.exp(-1)) / (1 - np.exp(-1) * rate)
-    assert error_632_plus(0.0, 0.2, 0.5) == pytest.approx(weight * 0.2)
-    # A score of which more is better is one minus the error, and so is its estimate.
-    assert error_632_plus(1.0, 0.8, 0.5) == pytest.approx(1 - error_632_plus(0.0, 0.2, 0.5))
-
-
-def test_the_632_plus_sees_through_a_model_that_learns_noise_by_heart() -> None:
-    labels = np.random.default_rng(5).integers(2, size=ROWS)
-    found = surefit.bootstrap_validate(
-        KNeighborsClassifier(1), X, labels, metric="zero_one_loss", n_samples=30
-    )
-    assert found.train == 0
-    assert found.plain_632 < 0.38  # .632 of a coin's half: it is fooled
-    assert found.plus_632 == pytest.approx(0.5, abs=0.08)
-    share = labels.mean()
-    assert found.chance == pytest.approx(2 * share * (1 - share), abs=1e-12)
-
-
-def test_the_rows_left_out_count_alike() -> None:
-    found = surefit.bootstrap_validate(
-        surefit.MeanRegressor(), X[:20], Y[:20], metric="mean_squared_error", n_samples=7
-    )
-    errors: list[list[float]] = [[] for _ in range(20)]
-    for drawn, out in resample.Bootstrap(7, random_state=0).split(X[:20]):
-        for row in out:
-            errors[row].append((Y[row] - Y[:20][drawn].mean()) ** 2)
-    wanted = np.mean([np.mean(entry) for entry in errors if entry])
-    assert found.left_out == pytest.approx(wanted, rel=1e-9)
-    assert str(found).startswith("mean_squared_error: .632+")
-
-
-@pytest.mark.covers("ml_for_data_science:1.4", "cs443:8.1", by="cross_validate")
-def test_rows_learnt_from_are_scored_too_kindly() -> None:
-    """By heart: a nearest neighbour is always right on its own rows, and no better than a coin on noise."""
-    labels = np.random.default_rng(8).integers(2, size=400)
-    noise = np.random.default_rng(9).normal(size=(400, 3))
-    found = cross_validate(
-        KNeighborsClassifier(1), noise, labels, metrics="accuracy_score", train_scores=True
-    )
-    assert (found.train_scores["accuracy_score"] == 1).all()
-    assert found.means["accuracy_score"] == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(400))
-    more = cross_validate(surefit.LinearRegression(), X, Y, metrics="mean_squared_error", train_scores=True)
-    assert more.train_scores["mean_squared_error"].mean() < more.means["mean_squared_error"]
-
-
-HARD = {
-    "fewer rows than columns": (RNG.normal(size=(10, 30)), RNG.normal(size=10)),
-    "constant and equal columns": (np.column_stack([np.ones(40), X[:40], X[:40]]), Y[:40]),
-    "a mean of a million": (X + 1e6, Y + 1e6),
-    "tiny": (X * 1e-12, Y * 1e-12),
-    "huge": (X * 1e12, Y * 1e12),
-    "float32": (X.astype(np.float32), Y.astype(np.float32)),
-    "two rows": (X[:2], Y[:2]),
-}
-
-
-@pytest.mark.parametrize("name", HARD)
-def test_hard_tables_have_finite_errors_of_the_right_size(name: str) -> None:
-    table, target = HARD[name]
-    found = cross_validate(
-        surefit.LinearRegression(), table, target, split=2, metrics="root_mean_squared_error"
-    )
-    spread = float(np.std(target.astype(float)))
-    interval = found.intervals["root_mean_squared_error"]
-    assert 0 <= interval.low <= interval.estimate <= interval.high
-    assert interval.estimate < 20 * spread + 1e-300
-    assert np.isfinite(found.predictions()).all()
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_value_that_is_not_finite_is_named_with_its_fold(value: float) -> None:
-    broken = X.copy()
-    broken[3, 1] = value
-    with pytest.raises(ValueError, match=r"NaN|inf|not finite|missing") as caught:
-        cross_validate(surefit.Ridge(), broken, Y)
-    assert any(note.startswith("in fold") for note in caught.value.__notes__)
-
-
-class Sometimes(ClassifierMixin, BaseEstimator):
-    def fit(self, X: Any, y: Any) -> Any:
-        raise ValueError("cannot")
-
-
-def test_an_error_names_its_fold() -> None:
-    with pytest.raises(ValueError, match="cannot") as caught:
-        cross_validate(Sometimes(), X, SIDE, metrics="accuracy_score", n_jobs=2)
-    assert caught.value.__notes__ == ["in fold 1 of 5"]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.evaluate.bias_variance_labels import decompose_labels
-from surefit.evaluate.cross_validate import _in_turn, _jobs
+from surefit.evaluate.cross_validate import in_turn, jobs_of
 
 Vector = NDArray[np.float64]
 LOSSES = ("squared", "domingos", "kohavi_wolpert")
@@ -100,7 +100,7 @@ def predictions_of(
         rows, target = sample(rng)
         return np.asarray(clone(model).fit(rows, target).predict(X))
 
-    return np.array(list(_in_turn(one, streams, _jobs(n_jobs))))
+    return np.array(list(in_turn(one, streams, jobs_of(n_jobs))))
 
 
 def _bootstrap(X: Any, y: Any) -> Callable[[np.random.Generator], tuple[Any, Any]]:
@@ -135,9 +135,14 @@ def _squared(answers: Vector, truth: Any, noise: Any) -> BiasVariance:
     }
     errors = {name: float(values.std(ddof=1) / np.sqrt(draws)) for name, values in each.items()}
     points = {"main": main, "bias": bias, "variance": variance, "noise": np.array(spread), "total": total}
-    means = [float(part.mean()) for part in (bias, variance, spread, total)]
+    parts = {"bias": bias, "variance": variance, "noise": spread, "total": total}
     return BiasVariance(
-        "squared", *means, errors, draws, points, {"signed bias": float((main - true).mean())}
+        "squared",
+        **{name: float(part.mean()) for name, part in parts.items()},
+        errors=errors,
+        draws=draws,
+        points=points,
+        terms={"signed bias": float((main - true).mean())},
     )
 
 

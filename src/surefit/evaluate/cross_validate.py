@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -32,6 +32,8 @@ from surefit.resample import source_folds
 from surefit.resample.choose import count_rows, pairs_of
 
 Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
+
+Answer = TypeVar("Answer")
 
 
 def cross_validate(
@@ -75,7 +77,7 @@ def cross_validate(
         raise ParameterError(
             "keep_models=True and checkpoint cannot go together: files hold scores, not models."
         )
-    jobs = _jobs(n_jobs)
+    jobs = jobs_of(n_jobs)
     if is_streamed(X, y, sample_weight):
         options = {"groups": groups, "train_scores": train_scores, "keep_models": keep_models}
         return _over_source(
@@ -115,7 +117,8 @@ def cross_validate(
     return CrossValidation(clone(model), chosen, folds, intervals, pooled, sizes, diagnosis, pairs, rows)
 
 
-def _jobs(n_jobs: int | None) -> int:
+def jobs_of(n_jobs: int | None) -> int:
+    """Return on how many threads folds run; all that are configured for None and -1."""
     if n_jobs is None or n_jobs == -1:
         return threads()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
@@ -146,13 +149,14 @@ def run_folds(
 
     found = []
     with progress("cross-validation", total=len(pairs)) as bar:
-        for fold in _in_turn(kept, list(enumerate(pairs, 1)), min(jobs, len(pairs))):
+        for fold in in_turn(kept, list(enumerate(pairs, 1)), min(jobs, len(pairs))):
             found.append(fold)
             bar.advance()
     return found
 
 
-def _in_turn(work: Callable[[Any], Fold], items: Sequence[Any], jobs: int) -> Iterator[Fold]:
+def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Iterator[Answer]:
+    """Yield what ``work`` makes of each item, in order, on so many threads."""
     if jobs == 1:
         yield from map(work, items)
         return
@@ -160,7 +164,7 @@ def _in_turn(work: Callable[[Any], Fold], items: Sequence[Any], jobs: int) -> It
 
     openmp = ThreadpoolController().select(user_api="openmp")
 
-    def alone(item: Any) -> Fold:
+    def alone(item: Any) -> Answer:
         with openmp.limit(limits=1):  # a setting of each thread, unlike that of BLAS
             return work(item)
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.progress import progress
 from surefit.data.checks import check_weights
-from surefit.evaluate.cross_validate import _in_turn, _jobs
+from surefit.evaluate.cross_validate import in_turn, jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.frames import frame_of
 from surefit.evaluate.intervals_base import ScoreInterval, check_level
@@ -145,9 +145,8 @@ def validation_curve(
         for value in values
     ]
     folds = _run([(work, pair) for work in works for pair in pairs], n_jobs, "validation curve")
-    order = None
+    order: NDArray[np.float64] | None = None
     if complexity is not None:
-        order = np.arange(len(values)) if complexity == "increasing" else -np.arange(len(values))
         if not all(isinstance(value, int | float | np.number) for value in values):
             raise ParameterError(f"the values of {name} have no order: leave complexity out.")
         order = np.asarray(values, dtype=np.float64) * (1.0 if complexity == "increasing" else -1.0)
@@ -212,7 +211,7 @@ def _shuffled(train: Any, work: FoldWork, seed: Any) -> Any:
 def _run(items: list[tuple[FoldWork, Any]], n_jobs: int | None, label: str) -> list[Fold]:
     found = []
     with progress(label, total=len(items)) as bar:
-        for fold in _in_turn(lambda item: item[0](item[1]), items, min(_jobs(n_jobs), len(items))):
+        for fold in in_turn(lambda item: item[0](item[1]), items, min(jobs_of(n_jobs), len(items))):
             found.append(fold)
             bar.advance()
     return found
@@ -230,7 +229,7 @@ def _curve(
     shares = [float(np.mean([len(b) / len(a) for a, b in step])) for step in steps]
 
     def intervals(scores: Matrix) -> list[ScoreInterval]:
-        given = {"level": level, "metric": metric, "name": name}
+        given: dict[str, Any] = {"level": level, "metric": metric, "name": name}
         if scores.shape[1] < 2:
             mean = scores.mean(axis=1)
             return [

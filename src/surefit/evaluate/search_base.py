@@ -20,7 +20,7 @@ from surefit.core.config import current_config
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
-from surefit.evaluate.cross_validate import _jobs, cross_validate
+from surefit.evaluate.cross_validate import cross_validate, jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.intervals_base import check_level
@@ -148,7 +148,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         )
         wanted = [[candidates[k] for k in group] for group in groups]
         done = run_groups(
-            work, wanted, pairs, _jobs(self.n_jobs), deadline, self._store(work), self.estimator
+            work, wanted, pairs, jobs_of(self.n_jobs), deadline, self._store(work), self.estimator
         )
         found: list[list[Fold] | None] = [None] * len(candidates)
         for group, folds in zip(groups, done, strict=True):
@@ -206,21 +206,22 @@ class Search(MetaEstimatorMixin, BaseEstimator):
     def _corrected(self, final: list[int], sign: float) -> Any:
         folds, pairs, work = self._evidence
         scorer = None if work is None else work.scorer
-        folds = [folds[k] for k in final]
+        chosen = [found for k in final if (found := folds[k]) is not None]
         if len(final) == 1 and self.n_splits_ < 2:
             return None
-        kept = (
+        if (
             isinstance(scorer, Metric)
+            and work is not None
             and pairs is not None
-            and all(fold.answers for one in folds for fold in one)
-        )
-        if kept and len(final) * count_rows(work.y) <= MOST_ANSWERS:
-            method = next(iter(folds[0][0].answers))
+            and all(fold.answers for one in chosen for fold in one)
+            and len(final) * count_rows(work.y) <= MOST_ANSWERS
+        ):
+            method = next(iter(chosen[0][0].answers))
             rows = np.concatenate([test for _, test in pairs])
-            answers = [np.concatenate([np.asarray(fold.answers[method]) for fold in one]) for one in folds]
+            answers = [np.concatenate([np.asarray(fold.answers[method]) for fold in one]) for one in chosen]
             weight = None if work.weight is None else work.weight[rows]
             truth = np.asarray(work.y)[rows]
-            return corrected_by_rows(scorer, truth, answers, weight, level=self.level)  # type: ignore[arg-type]
+            return corrected_by_rows(scorer, truth, answers, weight, level=self.level)
         if self.n_splits_ < 2:
             return None
         return corrected_by_folds(self._scores[final], sign, self.metric_name_, level=self.level)

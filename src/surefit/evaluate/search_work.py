@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 from surefit.core.errors import SurefitWarning, warn
 from surefit.core.progress import progress
 from surefit.evaluate.assess import _method
-from surefit.evaluate.cross_validate import _in_turn
+from surefit.evaluate.cross_validate import in_turn
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, Scorer, aligned, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.search_path import WholeMoments, direct_path, has_direct_path, last_step, warm_models
@@ -188,7 +188,7 @@ def run_groups(
 
     found: list[list[list[Fold]]] = [[] for _ in groups]
     with progress("search", total=len(items)) as bar:
-        for item, folds in zip(items, _in_turn(one, begun(), min(jobs, len(items))), strict=False):
+        for item, folds in zip(items, in_turn(one, begun(), min(jobs, len(items))), strict=False):
             found[item[0]].append(folds)
             bar.advance()
     return [folds if len(folds) == len(pairs) else None for folds in found]

@@ -104,7 +104,7 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
         if isinstance(given, int | float):
             return float(given)
         factor, _, name = given.rpartition("*")
-        kinds = {"mean": np.mean, "median": np.median}
+        kinds: dict[str, Any] = {"mean": np.mean, "median": np.median}
         if name.strip() not in kinds:
             raise ParameterError(
                 f"threshold={given!r} must be a number, 'mean', 'median' or such as '1.25*mean'."

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from surefit.evaluate.cross_validate import _in_turn, _jobs
+from surefit.evaluate.cross_validate import in_turn, jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
 from surefit.metrics.base import Metric
 from surefit.resample.choose import count_rows, pairs_of
@@ -62,8 +62,8 @@ class SubsetScores:
         wanted = [tuple(sorted(subset)) for subset in subsets]
         new = [subset for subset in dict.fromkeys(wanted) if subset not in self.known]
         if new:
-            found = _in_turn(self._score, new, min(_jobs(self.n_jobs), len(new)))  # type: ignore[arg-type]
-            self.known.update(zip(new, found, strict=True))  # type: ignore[arg-type]
+            found = in_turn(self._score, new, min(jobs_of(self.n_jobs), len(new)))
+            self.known.update(zip(new, found, strict=True))
         return [self.known[subset] for subset in wanted]
 
     def _score(self, subset: Subset) -> float:

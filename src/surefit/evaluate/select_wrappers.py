@@ -134,8 +134,8 @@ class SequentialFeatureSelector(Wrapper):
         end = (columns if forward else 1) if size is None else size
         while (len(now) < end) if forward else (len(now) > end):
             step = self._step(scores, now, columns, grow=forward)
-            stops = self.tol is not None and size is None and self.n_features_to_select == "auto"
-            if stops and scores[step] - scores[now] < self.tol:
+            stops = size is None and self.n_features_to_select == "auto"
+            if stops and self.tol is not None and scores[step] - scores[now] < self.tol:
                 break
             now = step
             if len(now) not in best or scores[now] > scores[best[len(now)]]:

@@ -46,9 +46,7 @@ class Margins(Statistic):
         squares = X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)
         lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()[counted] + 1.0)
         wrong = float(s[counted][margins <= 0].sum())
-        return cls(
-            float(s.sum()), wrong, float(margins.min(initial=np.inf)), float(lengths.max(initial=0.0))
-        )
+        return cls(float(s.sum()), wrong, float(margins.min(initial=np.inf)), float(lengths.max(initial=0.0)))
 
     def __add__(self, other: Margins) -> Margins:
         return Margins(
