@@ -53,6 +53,7 @@ LOSSES: list[tuple[Loss, str, Callable[[Any, Any], Any]]] = [
     (losses.Logistic(), "signs", margin(lambda m: cp.logistic(-m))),
     (losses.Hinge(), "signs", margin(lambda m: cp.pos(1 - m))),
     (losses.SquaredHinge(), "signs", margin(lambda m: SQUARED_HINGE * cp.square(cp.pos(1 - m)))),
+    (losses.ModifiedHuber(), "signs", margin(lambda m: cp.huber(cp.pos(1 - m), 2))),
     (losses.Perceptron(), "signs", margin(lambda m: cp.pos(-m))),
     (losses.Exponential(), "signs", margin(lambda m: cp.exp(-m))),
     (losses.Poisson(), "counts", lambda y, z: cp.exp(z) - cp.multiply(y, z)),

@@ -187,7 +187,7 @@ def test_settings_that_contradict_each_other_are_refused(settings, words):
 
 
 def test_steps_beyond_all_bounds_are_told():
-    with pytest.raises(DataError, match="scale the columns"):
+    with pytest.raises(DataError, match="Scaling input data"):
         surefit.SGDRegressor().fit(1e200 * X, SIGNAL)
 
 
