@@ -114,6 +114,15 @@ PENALTIES: list[tuple[Penalty, Callable[[Any], tuple[Any, list[Any]]]]] = [
         penalties.AffineSubspace(np.ones((1, COLUMNS)), np.array([0.4])),
         lambda w: (0.0, [cp.sum(w) == 0.4]),
     ),
+    (penalties.Monotone([[0, 1], [2, 3, 4]]), lambda w: (0.0, [w[1] >= w[0], w[3] >= w[2], w[4] >= w[3]])),
+    (
+        penalties.Ordered(penalties.L2(0.1), [[2, 3, 4]]),
+        lambda w: (0.05 * cp.sum_squares(w), [w[3] >= w[2], w[4] >= w[3]]),
+    ),
+    (
+        penalties.Restricted(penalties.L1(0.05), -0.2, 0.3),
+        lambda w: (0.05 * cp.norm1(w), [w >= -0.2, w <= 0.3]),
+    ),
 ]
 PAIRS = [
     pytest.param(row, column, id=f"{loss.name}-{penalty.name}-{column}")
