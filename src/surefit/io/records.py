@@ -63,6 +63,8 @@ def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | No
 
 def _describe_pipeline(model: Any, arrays: Arrays, where: str) -> dict[str, Any]:
     for name, step in model.steps:
+        if isinstance(step, Estimator):
+            check_is_fitted(step)
         if not isinstance(step, Estimator) and not is_pipeline(step) and not is_left_out(step):
             origin = type(step).__module__.partition(".")[0]
             raise FormatError(

@@ -159,7 +159,8 @@ class _Run:
                 here, self.lagged = self.second.at(w), False
                 target, promised = self._target(w, here, value)
             gap = None
-            if promised <= solver.tolerance * objective.scale and self._may_prove(w, here, promised / before):
+            left = promised / before if before > 0 else 0.0
+            if promised <= solver.tolerance * objective.scale and self._may_prove(w, here, left):
                 proof = objective.certificate(self.second.outer(target), solver.tolerance)
                 gap, least = proof.value, self.best[1].value if self.best else np.inf
                 if gap < least:

@@ -63,7 +63,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.1, 1.9, 3.0, 30.0]
     >>> model = HuberRegressor().fit(X, y)
     >>> model.coef_.round(1), model.outliers_.tolist(), model.certificate_.holds
-    (array([1.]), [False, False, False, False, True], True)
+    (array([1.1]), [False, False, False, False, True], True)
     """
 
     accepts = Accepts(target="number")

@@ -173,7 +173,7 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
 
     >>> from surefit import Ridge
     >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
-    >>> model.coef_.round(6), round(model.intercept_, 6)
+    >>> model.coef_.round(6), round(float(model.intercept_), 6)
     (array([1.]), 1.0)
     >>> round(model.effective_dof_, 6), model.certificate_.holds
     (1.833333, True)
