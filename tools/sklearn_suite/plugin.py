@@ -28,6 +28,7 @@ NAME = "name"  # the user property of every test: its path within scikit-learn
 MET = "surefit"  # the user property of a test that met one of our classes or functions
 
 _met: list[bool] = [False]
+_gathers: list[bool] = [True]  # with several processes, only the one that gathers the reports writes them
 _originals: dict[int, Any] = {}  # by the id of theirs: ours
 _kept_alive: list[Any] = []
 
@@ -48,6 +49,7 @@ def _made(cls: type, *args: Any, **kwargs: Any) -> Any:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Put our classes and functions under their public names, once and for all tests."""
+    _gathers[0] = not hasattr(config, "workerinput")
     Estimator.__new__ = _made  # type: ignore[method-assign]
     Estimator._fit = _meets(Estimator._fit)  # type: ignore[method-assign]
     for package in PACKAGES:
@@ -106,9 +108,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Write down how a test ended; with several processes only the one that gathers does."""
+    """Write down how a test ended."""
     path = os.environ.get("SUREFIT_SUITE_LOG")
-    if path is None or os.environ.get("PYTEST_XDIST_WORKER") or (report.when != "call" and report.passed):
+    if path is None or not _gathers[0] or (report.when != "call" and report.passed):
         return
     crash = getattr(report.longrepr, "reprcrash", None)
     met = dict(report.user_properties).get(MET, report.when == "setup" and report.failed)
