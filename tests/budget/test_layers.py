@@ -26,6 +26,7 @@ LAYERS = [
     "evaluate",
     "plots",
     "io",
+    "study",
     "report",
     "cli",
     "lab",

@@ -25,6 +25,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
+from surefit.models.candidate import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Estimator(
 
     accepts: ClassVar[Accepts] = Accepts()
     learns: ClassVar[type]
+    candidate: ClassVar[Candidate | None] = None  # how the family takes part in a study, if it does
 
     certificate_: Certificate
     diagnosis_: Diagnosis
