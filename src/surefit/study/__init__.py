@@ -4,8 +4,9 @@
 ``audit*.py`` look for what is wrong with the table. ``candidates.py`` asks the registry which families suit
 the task, the size and the kinds: a class joins by declaring a ``candidate``. ``race.py`` compares them on
 the same folds within a budget of seconds, ``learn.py`` fits the simplest of the best and asks it questions,
-and ``record.py`` is what all of that leaves behind: plain values, one JSON file, the only thing that a
-report is drawn from. ``script.py`` writes the same study as a program of public calls.
+and ``record.py`` is what all of that leaves behind: plain values, one JSON file. A report is drawn from it
+and from the answers for rows left out (``predictions.py``) alone. ``script.py`` writes the same study as a
+program of public calls.
 
 To add something to the report: a field in ``record.py``, a line in ``learn.py`` that fills it, and a section
 in ``report/`` that shows it.
