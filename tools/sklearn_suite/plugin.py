@@ -22,7 +22,17 @@ import sklearn
 import surefit
 from surefit.models.base import Estimator
 
-PACKAGES = ("linear_model", "naive_bayes", "decomposition", "preprocessing", "impute", "svm", "multiclass")
+PACKAGES = (
+    "linear_model",
+    "naive_bayes",
+    "decomposition",
+    "preprocessing",
+    "impute",
+    "svm",
+    "multiclass",
+    "tree",
+    "ensemble",
+)
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn
 MET = "surefit"  # the user property of a test that met one of our classes or functions

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from surefit.core.errors import RefusalError
 from surefit.core.parameters import Interval
 from surefit.core.registry import Registered
 from surefit.losses.arrays import Array, reals
@@ -51,7 +52,7 @@ class Link(Registered, kind="link", folder="surefit.losses"):
 
     def inverse_bend(self, z: Any) -> Array:
         """Return the second derivative of the mean at a score."""
-        raise NotImplementedError(f"{type(self).__name__} has no second derivative of one number.")
+        raise RefusalError(f"{type(self).__name__} has no second derivative of one number.")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

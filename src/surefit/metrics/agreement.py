@@ -15,7 +15,17 @@ from surefit.metrics.cases import Case
 from surefit.metrics.classification import Hits
 from surefit.metrics.confusion import Confusion, LabelList
 from surefit.metrics.labels import as_labels
-from surefit.metrics.rates import F1, Average, Beta, Label, Precision, Rate, Recall, ZeroDivision, outcomes
+from surefit.metrics.rates import (
+    F1,
+    Average,
+    Beta,
+    Label,
+    OfLabels,
+    Precision,
+    Recall,
+    ZeroDivision,
+    outcomes,
+)
 from surefit.stats.base import Statistic
 
 CostTable = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...] | None
@@ -204,7 +214,7 @@ class MisclassificationCost(_OfConfusion):
             yield case.with_options(costs=costs, labels=names)
 
 
-class PrecisionRecallFScore(Rate):
+class PrecisionRecallFScore(OfLabels):
     """Precision, recall, F and the weight of the true rows of each label, or their averages and None.
 
     >>> from surefit import metrics
@@ -226,9 +236,6 @@ class PrecisionRecallFScore(Rate):
     ) -> None:
         super().__init__(labels=labels, pos_label=pos_label, average=average, zero_division=zero_division)
         self.beta = beta
-
-    def _ratio(self, counts: Any) -> Any:
-        raise NotImplementedError
 
     def finish(self, statistic: Confusion) -> Any:
         """Return the three rates and the support."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
@@ -102,9 +103,9 @@ class _Area(Metric):
         way = "micro" if self.average == "micro" else self.way
         return {"way": way, "max_points": self.max_points}
 
+    @abstractmethod
     def _one(self, table: ScoreTable, positive: Any = None) -> tuple[float, float]:
         """The least and the greatest area that the table allows."""
-        raise NotImplementedError
 
     def _averaged(self, areas: Vector, weight: Vector) -> Any:
         if self.average is None:

@@ -55,8 +55,8 @@ def outcomes(confusion: Confusion, wanted: Labels | None) -> Outcomes:
     return absent
 
 
-class Rate(Metric):
-    """What the rates share: a ratio for each label, and its average over labels.
+class OfLabels(Metric):
+    """What the metrics of each label's counts share, and how labels are averaged.
 
     average: "binary" is the rate of ``pos_label``; "micro" adds up the counts of all labels first; "macro" is
     the mean over labels, "weighted" that by the weight of their true rows; None gives each label's. labels:
@@ -67,7 +67,6 @@ class Rate(Metric):
     task = "classification"
     better: ClassVar[Better | None] = "higher"
     statistic: ClassVar[type[Statistic]] = Confusion
-    beta: float = 1.0
 
     def __init__(
         self,
@@ -81,16 +80,6 @@ class Rate(Metric):
         self.pos_label = pos_label
         self.average = average
         self.zero_division = zero_division
-
-    @abstractmethod
-    def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
-        """Numerator and denominator of the rate."""
-
-    def finish(self, statistic: Confusion) -> float | NDArray[np.float64]:
-        """Return the rate; that of no rows is 0/0."""
-        counts = self._counts(statistic)
-        rates = self._divided(*self._ratio(counts.pooled() if self.average == "micro" else counts))
-        return self._averaged(rates, counts.tp + counts.fn)
 
     def _counts(self, confusion: Confusion) -> Outcomes:
         wanted = None if self.labels is None else as_labels(self.labels, "labels")
@@ -147,6 +136,22 @@ class Rate(Metric):
             for average in ("micro", "macro", "weighted", None):
                 yield case.with_options(average=average)
             yield case.with_options(average="macro", labels=names[::-1][:2])
+
+
+class Rate(OfLabels):
+    """A ratio for each label, and its average over labels."""
+
+    beta: float = 1.0
+
+    @abstractmethod
+    def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
+        """Numerator and denominator of the rate."""
+
+    def finish(self, statistic: Confusion) -> float | NDArray[np.float64]:
+        """Return the rate; that of no rows is 0/0."""
+        counts = self._counts(statistic)
+        rates = self._divided(*self._ratio(counts.pooled() if self.average == "micro" else counts))
+        return self._averaged(rates, counts.tp + counts.fn)
 
 
 class Precision(Rate):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -86,8 +87,9 @@ class RowMeanMetric(Metric):
         """How a row is valued."""
         return {"value": self._value}
 
+    @abstractmethod
     def _value(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
-        raise NotImplementedError
+        """What a row counts."""
 
     def finish(self, statistic: RowMean) -> float:
         """Return the mean; NaN for no rows."""
@@ -136,8 +138,9 @@ class MeanMetric(ManyOutputMetric):
         """How a row is valued."""
         return {"value": self._value}
 
+    @abstractmethod
     def _value(self, truth: NDArray[np.float64], guess: NDArray[np.float64]) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """What a row counts, one number an output."""
 
     def finish(self, statistic: Sums) -> float | NDArray[np.float64]:
         """Return the mean, averaged over outputs; NaN for no rows."""

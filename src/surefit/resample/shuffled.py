@@ -29,21 +29,8 @@ class ShuffleSplit(Wrapped):
         self.random_state = random_state
 
 
-class StratifiedShuffleSplit(Wrapped):
+class StratifiedShuffleSplit(ShuffleSplit):
     """``ShuffleSplit`` in which each class of ``y`` keeps its share."""
-
-    def __init__(
-        self,
-        n_splits: Count = 10,
-        *,
-        test_size: Share = None,
-        train_size: Share = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.train_size = train_size
-        self.random_state = random_state
 
 
 class GroupShuffleSplit(Wrapped):

@@ -17,6 +17,7 @@ from surefit.solvers.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.quadratic_model import Factor
+from surefit.solvers.sampled import start_from_sample
 from surefit.stats.joint_curvature import JointCurvature
 
 Array = NDArray[np.float64]
@@ -49,6 +50,7 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         """Minimise from a packed point (its loss's scale with it), or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
+        start = start_from_sample(self, objective) if start is None else start
         loss: Any = objective.loss
         seconds = SecondDerivatives(objective)
         first = objective.null if start is None else start

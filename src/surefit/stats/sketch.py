@@ -118,13 +118,14 @@ class Sketch(Statistic):
         points = np.broadcast_to(np.asarray(x, dtype=np.float64), self.weight.shape)
         below = [
             weights[values <= point].sum()
-            for point, (values, weights) in zip(points, map(self._all, range(len(points))), strict=True)
+            for point, (values, weights) in zip(points, map(self.points, range(len(points))), strict=True)
         ]
         with np.errstate(invalid="ignore"):
             share = np.array(below) / self.weight
         return np.where(points >= self.maximum, 1.0, np.where(points < self.minimum, 0.0, share)) + 0 * share
 
-    def _all(self, column: int) -> Buffer:
+    def points(self, column: int) -> Buffer:
+        """Return the values kept of a column, in order, and the weight that each stands for."""
         return _union(*self._levels(column))
 
     def distance(self, other: Sketch) -> float:
@@ -135,7 +136,7 @@ class Sketch(Statistic):
             float(not np.array_equal(self.maximum, other.maximum)),
         )
         for j, allowed in enumerate(self.error + other.error):
-            one, two = self._all(j), other._all(j)
+            one, two = self.points(j), other.points(j)
             points = np.union1d(one[0], two[0])
             apart = np.abs(_steps(one, points) - _steps(two, points)).max(initial=0.0)
             gap = max(gap, float(apart) - float(allowed))
@@ -154,17 +155,17 @@ def _columns(batch: Batch) -> Iterator[Buffer]:
     sparse = None if isinstance(X, np.ndarray) else X.tocsc()
     for j in range(X.shape[1]):
         if sparse is None:
-            yield _distinct(np.asarray(X[:, j], dtype=np.float64), weight)
+            yield distinct_values(np.asarray(X[:, j], dtype=np.float64), weight)
         else:
             place = slice(sparse.indptr[j], sparse.indptr[j + 1])
             rows = sparse.indices[place]
             implicit = np.ones(len(weight), dtype=bool)
             implicit[rows] = False
             stored = np.asarray(sparse.data[place], dtype=np.float64)
-            yield _distinct(np.append(stored, 0.0), np.append(weight[rows], weight[implicit].sum()))
+            yield distinct_values(np.append(stored, 0.0), np.append(weight[rows], weight[implicit].sum()))
 
 
-def _distinct(values: Vector, weights: Vector) -> Buffer:
+def distinct_values(values: Vector, weights: Vector) -> Buffer:
     """The values that have weight, in order, with the weights of equal ones added up."""
     known = ~np.isnan(values) & (weights > 0)
     if not known.all():
@@ -190,7 +191,7 @@ def _union(*buffers: Buffer) -> Buffer:
         return buffers[0]
     values = np.concatenate([np.zeros(0), *[values for values, _ in buffers]])
     weights = np.concatenate([np.zeros(0), *[weights for _, weights in buffers]])
-    return _distinct(values, weights)
+    return distinct_values(values, weights)
 
 
 def _packed(
@@ -220,7 +221,7 @@ def _settle(levels: list[Buffer], size: int) -> tuple[list[Buffer], float]:
             picked = values[np.searchsorted(ends, (np.arange(size) + 0.5) * (total / size))]
             kept[level] = nothing
             kept[level + 1 :] = kept[level + 1 :] or [nothing]
-            kept[level + 1] = _union(kept[level + 1], _distinct(picked, np.full(size, total / size)))
+            kept[level + 1] = _union(kept[level + 1], distinct_values(picked, np.full(size, total / size)))
             added += total / (2 * size)
         level += 1
     return kept, added

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,13 @@ class BayesianPrediction(LinearPrediction):
     A family writes ``_spreads``, the variance of the mean at each of some rows, and ``_noise``.
     """
 
+    @abstractmethod
     def _spreads(self, X: Any) -> Vector:
         """Return the variance that the coefficients give to each row's mean."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _noise(self) -> float:
         """Return the variance of the noise, or the squared scale of its distribution."""
-        raise NotImplementedError
 
     def _freedom(self) -> float:
         """Return the degrees of freedom of the predictive Student t; infinite for a normal one."""

@@ -13,7 +13,6 @@ from sklearn.base import RegressorMixin
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import Count, Interval, Positive, Strength, Tolerance
-from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
@@ -22,7 +21,6 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.huber import Huber
 from surefit.losses.huber_scale import FreeScaleHuber
-from surefit.models.base import Learned
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
@@ -31,7 +29,6 @@ from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.objective import Objective
-from surefit.solvers.sampled import start_from_sample
 from surefit.solvers.scaled_newton import ScaledNewton, set_scale
 from surefit.stats.products import scores_of
 
@@ -115,28 +112,24 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
             return ScaledNewton(tolerance=GAP * self.tol, max_iter=self.max_iter)
         return self._solver_called("auto", objective, tolerance=GAP * self.tol)
 
-    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        objective = self._objective(source, engine)
-        solver = self._solver(objective)
-        solver.require(objective)
-        start = self._start(objective)
+    def _start(self, objective: Objective) -> NDArray[np.float64] | None:
+        start = super()._start(objective)
         if start is not None and self.scale is None:
             set_scale(objective, self.scale_)
-        elif start is None:
-            start = start_from_sample(solver, objective)
-        solution = solver.solve(objective, start, trace)
-        self._schema = source.schema
-        coef, intercept = objective.split(solution.x)
-        sigma = float(solution.found["scale"]) if self.scale is None else float(self.scale)
-        far = partial(_outliers, coef, intercept, self.epsilon * sigma)
-        outliers = np.concatenate(list(engine.map(far, objective.source)))
-        parameters = HuberParameters(
-            coef.copy(), plain_intercept(intercept), sigma, outliers, max(solution.iterations, 1)
-        )
-        return Learned(parameters, self._proof(objective, solution), self._evidence(objective, solution))
+        return start
 
-    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> Any:
-        raise NotImplementedError("they are made where they are learnt")
+    def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> HuberParameters:
+        coef, intercept = objective.split(solution.x)
+        scale = float(solution.found["scale"]) if self.scale is None else float(self.scale)
+        outliers = self._beyond(objective, solution.x, scale)
+        return HuberParameters(
+            coef.copy(), plain_intercept(intercept), scale, outliers, max(solution.iterations, 1)
+        )
+
+    def _beyond(self, objective: Objective, packed: NDArray[np.float64], scale: float) -> NDArray[np.bool_]:
+        """Return which rows are outliers."""
+        far = partial(_outliers, *objective.split(packed), self.epsilon * scale)
+        return np.concatenate(list(objective.engine.map(far, objective.source)))
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         objective = self._objective(source, engine)
@@ -144,9 +137,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
             set_scale(objective, self.scale_)
         slopes = self.certificate_.witness.get("slopes")
         again = objective.certificate(self._packed(), self.certificate_.tolerance, slopes)
-        coef, intercept = objective.split(self._packed())
-        far = partial(_outliers, coef, intercept, self.epsilon * self.scale_)
-        outliers = np.concatenate(list(engine.map(far, objective.source)))
+        outliers = self._beyond(objective, self._packed(), self.scale_)
         same = len(outliers) == len(self.outliers_) and bool((outliers == self.outliers_).all())
         return again if same else replace(again, value=np.inf)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,21 +63,25 @@ class LikelihoodInference:
     ``_effects``.
     """
 
+    @abstractmethod
     def _why_no_inference(self) -> str | None:
         """Return why theory has no answer for this fit; None where it has one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows_for_inference(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> Source:
-        raise NotImplementedError
+        """Return the rows that were fitted, checked and in memory."""
 
+    @abstractmethod
     def _likelihood(self, source: Source) -> Likelihood:
-        raise NotImplementedError
+        """Return the likelihood at the fitted parameters."""
 
+    @abstractmethod
     def _fit_numbers(self, source: Source, dispersion: str | float) -> FitNumbers:
-        raise NotImplementedError
+        """Return deviances, freedom and dispersion of the whole fit."""
 
+    @abstractmethod
     def _effects(self, likelihood: Likelihood) -> Effects:
-        raise NotImplementedError
+        """Return how the mean moves with each column."""
 
     def summary(
         self,

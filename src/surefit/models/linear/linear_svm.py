@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -42,9 +43,9 @@ class LinearSVM(SameObjective, abstract=True):
         """Whether coefficients are penalised by their squares."""
         return True
 
+    @abstractmethod
     def _kinked(self) -> bool:
         """Whether the loss has kinks."""
-        raise NotImplementedError
 
     def _with_intercept(self, source: Source) -> Source:
         if self._kinked():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,9 +73,9 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
     intercept_scaling: float
     solver: str
 
+    @abstractmethod
     def _strength(self) -> tuple[float, float]:
         """Return C and the share of the absolute value."""
-        raise NotImplementedError
 
     def _loss(self, schema: Schema) -> Loss:
         assert schema.classes is not None

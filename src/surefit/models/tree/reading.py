@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,9 @@ class ReadableTree(DecisionTree, abstract=True):
             )
         return conditions(self._nodes(), self._names(), self.levels_)
 
+    @abstractmethod
     def _answer_of(self, node: int) -> Any:
         """What the tree says at a node, as a plain Python value."""
-        raise NotImplementedError
 
     def _known(self) -> dict[int, list[Any]]:
         return {j: own.tolist() for j, own in enumerate(self.levels_) if len(own)}
