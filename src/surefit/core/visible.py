@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-# Controls, formats (marks that turn the direction of writing), surrogates, what no letter is assigned to, and separators of
-# lines. The joiners of Persian, Hindi and emoji only choose the shape of letters, so they stay.
+# Controls, formats (marks that turn the direction of writing), halves of characters, what no letter has been
+# assigned to, and separators of lines. The joiners of Persian, Hindi and emoji only choose the shape of
+# letters, so they stay.
 _ACTING = {"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"}
 _HARMLESS = {"\u200c", "\u200d"}
 
