@@ -77,7 +77,7 @@ def test_missing_kernels_are_a_failure_with_one_sentence() -> None:
     done = run([sys.executable, "-c", program])
     assert done.returncode == 1
     assert "kernels.variant: numpy twins" in done.stdout
-    assert done.stderr.strip().startswith("surefit's compiled kernels are missing")
+    assert done.stderr.strip().startswith("surefit: surefit's compiled kernels are missing")
     assert len(done.stderr.strip().splitlines()) == 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 import click
 
+from surefit.cli._frame import BAD_INPUT, Output, stop, verb
 from surefit.core import native, threads
 from surefit.core.errors import NativeWarning
 
@@ -31,18 +31,14 @@ FEATURES = ("sse4_2", "avx", "avx2", "fma", "bmi2", "f16c", "avx512f", "avx512_v
 Facts = dict[str, dict[str, Any]]
 
 
-@click.command(name="doctor", help=__doc__)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines.")
-def command(as_json: bool) -> None:
+@verb("doctor", __doc__)
+def command(out: Output) -> None:
     """Print the facts; end with 1, and one sentence, when the compiled kernels are missing."""
     facts = gather()
-    if as_json:
-        click.echo(json.dumps(facts, indent=2))
-    else:
-        show(facts)
+    if not out.json(facts):
+        show(facts, out)
     if facts["kernels"]["problem"]:
-        click.echo(facts["kernels"]["problem"], err=True)
-        sys.exit(1)
+        stop(BAD_INPUT, facts["kernels"]["problem"])
 
 
 def gather() -> Facts:
@@ -57,7 +53,7 @@ def gather() -> Facts:
     }
 
 
-def show(facts: Facts) -> None:
+def show(facts: Facts, out: Output) -> None:
     """Print a table on a terminal and plain lines elsewhere."""
     rows = [
         (topic, name, _cell(value)) for topic, entries in facts.items() for name, value in entries.items()
@@ -66,7 +62,6 @@ def show(facts: Facts) -> None:
         for topic, name, value in rows:
             click.echo(f"{topic}.{name}: {value}")
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("topic", "fact", "value", title="surefit doctor", title_justify="left")
@@ -76,7 +71,7 @@ def show(facts: Facts) -> None:
             table.add_section()
         table.add_row(topic if topic != previous else "", name, value)
         previous = topic
-    Console().print(table)
+    out.results.print(table)
 
 
 def _cell(value: Any) -> str:
