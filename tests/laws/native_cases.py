@@ -114,10 +114,14 @@ def shuffled():
     return (TREE, TREE.impurity[:, None].copy(), FEW, order, change), {}, [change]
 
 
+EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
+
+
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
     "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
+    "bin_columns.bin_columns": ("bin_columns", "bin_columns", (X, EDGES)),
     "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
     "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
     "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
