@@ -62,8 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     _gathers[0] = not hasattr(config, "workerinput")
     Estimator.__new__ = _made  # type: ignore[method-assign]
     Estimator._fit = _meets(Estimator._fit)  # type: ignore[method-assign]
-    for package in PACKAGES:
-        module = importlib.import_module(f"sklearn.{package}")
+    # All first: some of its modules read the private parts of classes of others while they are imported.
+    for module in [importlib.import_module(f"sklearn.{package}") for package in PACKAGES]:
         for name in set(surefit.__all__) & set(getattr(module, "__all__", ())) | (
             set(surefit.__all__) & set(dir(module)) if not hasattr(module, "__all__") else set()
         ):
