@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.engine.in_turn import in_turn
 from surefit.evaluate.bias_variance_labels import decompose_labels
-from surefit.evaluate.cross_validate import in_turn, jobs_of
+from surefit.evaluate.cross_validate import jobs_of
 
 Vector = NDArray[np.float64]
 LOSSES = ("squared", "domingos", "kohavi_wolpert")

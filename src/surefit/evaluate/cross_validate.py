@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import current_config, threads
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import DataError, ParameterError, SurefitWarning
@@ -19,7 +18,7 @@ from surefit.core.progress import progress
 from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
 from surefit.data.read import read
-from surefit.engine.threads import Crew
+from surefit.engine.in_turn import in_turn
 from surefit.evaluate.assess import assess
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_leaks import share_of_twins, steps_fitted_outside
@@ -32,8 +31,6 @@ from surefit.resample import source_folds
 from surefit.resample.choose import count_rows, pairs_of
 
 Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
-
-Answer = TypeVar("Answer")
 
 
 def cross_validate(
@@ -153,23 +150,6 @@ def run_folds(
             found.append(fold)
             bar.advance()
     return found
-
-
-def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Iterator[Answer]:
-    """Yield what ``work`` makes of each item, in order, on so many threads."""
-    if jobs == 1:
-        yield from map(work, items)
-        return
-    from threadpoolctl import ThreadpoolController
-
-    openmp = ThreadpoolController().select(user_api="openmp")
-
-    def alone(item: Any) -> Answer:
-        with openmp.limit(limits=1):  # a setting of each thread, unlike that of BLAS
-            return work(item)
-
-    with one_blas_thread():
-        yield from Crew(alone, iter(items), jobs)
 
 
 def _diagnosis(outside: Sequence[str], twins: float | None) -> Diagnosis:

@@ -13,7 +13,8 @@ from sklearn.base import clone
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.progress import progress
 from surefit.data.checks import check_weights
-from surefit.evaluate.cross_validate import in_turn, jobs_of
+from surefit.engine.in_turn import in_turn
+from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.frames import frame_of
 from surefit.evaluate.intervals_base import ScoreInterval, check_level

@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import _safe_split
 
 from surefit.core.errors import SurefitWarning, warn
 from surefit.core.progress import progress
+from surefit.engine.in_turn import in_turn
 from surefit.evaluate.assess import _method
-from surefit.evaluate.cross_validate import in_turn
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, Scorer, aligned, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.search_path import WholeMoments, direct_path, has_direct_path, last_step, warm_models

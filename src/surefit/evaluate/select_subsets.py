@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from surefit.evaluate.cross_validate import in_turn, jobs_of
+from surefit.engine.in_turn import in_turn
+from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
 from surefit.metrics.base import Metric
 from surefit.resample.choose import count_rows, pairs_of

@@ -1,0 +1,32 @@
+"""Independent pieces of work on several threads, answered in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from surefit.core.blas_threads import one_blas_thread
+from surefit.engine.threads import Crew
+
+Answer = TypeVar("Answer")
+
+
+def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Iterator[Answer]:
+    """Yield what ``work`` makes of each item, in order, on so many threads that run their kernels alone.
+
+    >>> list(in_turn(lambda item: item + 1, [1, 2, 3], jobs=2))
+    [2, 3, 4]
+    """
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    from threadpoolctl import ThreadpoolController
+
+    openmp = ThreadpoolController().select(user_api="openmp")
+
+    def alone(item: Any) -> Answer:
+        with openmp.limit(limits=1):  # a setting of each thread, unlike that of BLAS
+            return work(item)
+
+    with one_blas_thread():
+        yield from Crew(alone, iter(items), jobs)
