@@ -17,7 +17,8 @@ class Candidate:
     be told apart the lowest is taken (0 a baseline, 10 linear, 20 a tree, 50 a forest, 60 boosting).
     purpose: how a table is prepared for it. given: parameters that differ from the defaults. settings: the
     values of parameters to choose among inside each fold. most_rows: beyond it, a sample is compared.
-    target: "any", "positive" or "counts", what values of a quantitative target it is made for.
+    target: "any", "positive" or "counts", what values of a quantitative target it is made for. streams: its
+    fit holds no rows, so that it learns from all of a table that is larger than memory.
     """
 
     title: str
@@ -27,3 +28,4 @@ class Candidate:
     settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     most_rows: int | None = None
     target: str = "any"
+    streams: bool = False

@@ -19,6 +19,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.updating import OneStatisticClassifier
 from surefit.stats.base import Joint
 from surefit.stats.class_weights import ClassWeights
@@ -50,6 +51,7 @@ class MajorityClassifier(OneStatisticClassifier):
 
     accepts = Accepts(target="class")
     learns = MajorityParameters
+    candidate = Candidate("Shares of the classes", 0, streams=True)
 
     class_prior_: NDArray[np.float64]
 

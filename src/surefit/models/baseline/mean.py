@@ -20,6 +20,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.updating import OneStatistic
 from surefit.stats.base import Joint
 from surefit.stats.spread import Spread
@@ -50,6 +51,7 @@ class MeanRegressor(RegressorMixin, OneStatistic):
 
     accepts = Accepts(target="number", several_targets=True)
     learns = MeanParameters
+    candidate = Candidate("Mean of the target", 0, streams=True)
 
     mean_: NDArray[np.float64]
     standard_error_: NDArray[np.float64]

@@ -22,6 +22,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.updating import OneStatisticClassifier
 from surefit.resample.streams import seed_of, stream
 from surefit.stats import rounding
@@ -72,6 +73,7 @@ class GaussianNB(OneStatisticClassifier):
 
     accepts = Accepts(target="class")
     learns = GaussianNBParameters
+    candidate = Candidate("Gaussian naive Bayes", 8, streams=True)
 
     class_count_: Vector
     class_prior_: Vector

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.parameters import Count, NonNegative, Positive
+from surefit.models.candidate import Candidate
 from surefit.models.linear.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.evidence_regression import EvidenceRegression
 
@@ -107,6 +108,8 @@ class BayesianRidge(EvidenceRegression):
     >>> mean.round(3), model.coef_.round(2), model.certificate_.holds
     (array([1.5]), array([0.98]), True)
     """
+
+    candidate = Candidate("Bayesian ridge regression", 12, streams=True)
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.linear import sparse_fit
 from surefit.models.linear.elastic_net import Precompute, Selection, SparseParameters, SparseRegression
 from surefit.models.linear.sparse_cv import Choice, Chosen, Splits, choose, errors_of_folds
@@ -171,6 +172,7 @@ class LassoCV(SparseRegressionCV):
 
     l1_ratio = 1.0
     path = staticmethod(lasso_path)
+    candidate = Candidate("Lasso", 11, streams=True)
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Literal
 from surefit.core.parameters import Count, Strength, Tolerance
 from surefit.losses.families import Gamma
 from surefit.losses.links import Link, Log
+from surefit.models.candidate import Candidate
 from surefit.models.linear.glm import GlmModel
 
 Solver = Literal["lbfgs", "newton-cholesky"]
@@ -25,6 +26,10 @@ class GammaRegressor(GlmModel):
     >>> model.coef_.round(4), round(model.intercept_, 4)  # log(8 / 2) and log(2)
     (array([1.3863]), 0.6931)
     """
+
+    candidate = Candidate(
+        "Gamma regression", 12, settings={"alpha": (1e-4, 1e-2, 1.0)}, target="positive", most_rows=500_000
+    )
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.huber import Huber
 from surefit.losses.huber_scale import FreeScaleHuber
+from surefit.models.candidate import Candidate
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
@@ -65,6 +66,7 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
 
     accepts = Accepts(target="number")
     learns = HuberParameters
+    candidate = Candidate("Huber regression", 13, most_rows=200_000)
 
     scale_: float
     outliers_: NDArray[np.bool_]

@@ -23,6 +23,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.linear.base import LinearPrediction, shaped
 from surefit.models.linear.leverage import leverage
 from surefit.models.linear.orthogonality import orthogonality, recomputed
@@ -78,6 +79,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
 
     accepts = Accepts(target="number", several_targets=True)
     learns = LinearRegressionParameters
+    candidate = Candidate("Linear regression", 10, streams=True)
 
     rank_: int
     condition_: float

@@ -19,6 +19,7 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.hinge import Hinge
 from surefit.losses.squared_hinge import SquaredHinge
+from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
 from surefit.models.linear.classification import LinearClassification, Signed
 from surefit.models.linear.linear_svm import LinearSVM, changed_rows
@@ -57,6 +58,9 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
 
     accepts = Accepts(target="class")
     learns = LinearSVCParameters
+    candidate = Candidate(
+        "Linear support vector machine", 11, settings={"C": (0.01, 0.1, 1.0)}, most_rows=100_000
+    )
 
     n_iter_: int
 

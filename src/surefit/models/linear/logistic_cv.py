@@ -15,6 +15,7 @@ from surefit.core.trace import Trace
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight
 from surefit.models.linear.logistic import (
     LogisticBase,
@@ -72,6 +73,17 @@ class LogisticRegressionCV(LogisticBase):
 
     learns = LogisticCVParameters
     warm_start = False
+    candidate = Candidate(
+        "Logistic regression",
+        10,
+        given={
+            "Cs": (0.01, 0.1, 1.0, 10.0, 100.0),
+            "l1_ratios": (0.0,),
+            "scoring": "neg_log_loss",
+            "use_legacy_attributes": False,
+        },
+        streams=True,
+    )
 
     C_: Any
     l1_ratio_: Any

@@ -7,6 +7,7 @@ from typing import Literal
 from surefit.core.parameters import Count, Strength, Tolerance
 from surefit.losses.families import Poisson
 from surefit.losses.links import Link, Log
+from surefit.models.candidate import Candidate
 from surefit.models.linear.glm import GlmModel
 
 Solver = Literal["lbfgs", "newton-cholesky"]
@@ -27,6 +28,10 @@ class PoissonRegressor(GlmModel):
     >>> model.certificate_.holds
     True
     """
+
+    candidate = Candidate(
+        "Poisson regression", 12, settings={"alpha": (1e-4, 1e-2, 1.0)}, target="counts", most_rows=500_000
+    )
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
+from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight
 from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge_folds
 from surefit.models.linear.base import LinearPrediction
@@ -221,6 +222,7 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
     accepts = Accepts(target="number", several_targets=True)
     learns = RidgeCVParameters
     shaping = ("cv", "folds")
+    candidate = Candidate("Ridge regression", 11, streams=True)
 
     partial_fit = Withheld(_why_rows_stay, OneStatistic.partial_fit)
     merge = Withheld(_why_rows_stay, OneStatistic.merge)

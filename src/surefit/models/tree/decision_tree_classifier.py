@@ -18,6 +18,7 @@ from surefit.data.door import Accepts, admit
 from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.data.targets import class_codes
+from surefit.models.candidate import Candidate
 from surefit.models.tree.arrays import (
     Categories,
     ColumnsLookedAt,
@@ -70,6 +71,14 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
     accepts = Accepts(target="class", several_targets=True, missing=True, tables=True)
     learns = ClassTreeParameters
     kernel_criteria = CLASS_CRITERIA
+    candidate = Candidate(
+        "Decision tree",
+        20,
+        "tree",
+        {"min_samples_leaf": 5, "random_state": 0},
+        {"max_leaf_nodes": (4, 8, 16, 32)},
+        most_rows=500_000,
+    )
 
     classes_: Any
 

@@ -15,6 +15,7 @@ from surefit.core.parameters import NonNegative, RandomState, Strength
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
+from surefit.models.candidate import Candidate
 from surefit.models.tree.arrays import (
     Categories,
     ColumnsLookedAt,
@@ -52,6 +53,14 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
     accepts = Accepts(target="number", several_targets=True, missing=True, tables=True)
     learns = TreeParameters
     kernel_criteria = NUMBER_CRITERIA
+    candidate = Candidate(
+        "Decision tree",
+        20,
+        "tree",
+        {"min_samples_leaf": 5, "random_state": 0},
+        {"max_leaf_nodes": (4, 8, 16, 32)},
+        most_rows=500_000,
+    )
 
     def __init__(
         self,
