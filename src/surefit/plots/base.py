@@ -66,6 +66,13 @@ def styled(chart: Any) -> Any:
     return chart.configure(**CONFIG)
 
 
+def below(count: int) -> Any:
+    """The legend of curves: below, so that a chart stays narrow; none for a single one."""
+    import altair as alt
+
+    return alt.Legend(orient="bottom", columns=2, labelLimit=220) if count > 1 else None
+
+
 def to_svg(chart: Chart) -> str:
     """Return the chart as an SVG picture.
 

@@ -12,13 +12,16 @@ from surefit.core.errors import DataError
 from surefit.evaluate.intervals_rows import wilson_interval
 from surefit.metrics import door
 from surefit.metrics.labels import as_labels
-from surefit.plots.base import rows_of, styled
+from surefit.plots.base import below, rows_of, styled
 from surefit.plots.theme import COLOURS, FADED
+from surefit.plots.words import labels
 
 SIZE = 360
 
 
-def plot_calibration(y: Any, probabilities: Any, *, n_bins: int = 10, sample_weight: Any = None) -> Any:
+def plot_calibration(
+    y: Any, probabilities: Any, *, n_bins: int = 10, sample_weight: Any = None, size: int = SIZE
+) -> Any:
     """Draw the share of positive rows over the probability predicted, in bins, with 95 % Wilson intervals.
 
     probabilities: of the greater of two labels, or of several models by name. On the dashed line what is
@@ -32,6 +35,7 @@ def plot_calibration(y: Any, probabilities: Any, *, n_bins: int = 10, sample_wei
     found = dict(probabilities) if isinstance(probabilities, Mapping) else {"model": probabilities}
     if len(found) > len(COLOURS):
         raise DataError(f"{len(found)} curves cannot be told apart; draw {len(COLOURS)} at most.")
+    found = dict(zip(labels(list(found)), found.values(), strict=True))
     truth = as_labels(y, "y")
     upper = truth == np.unique(truth)[-1]
     weight = door.weights(sample_weight, len(truth))
@@ -59,7 +63,9 @@ def plot_calibration(y: Any, probabilities: Any, *, n_bins: int = 10, sample_wei
     colours = alt.Scale(domain=names, range=COLOURS[: len(names)])
     base = alt.Chart(rows_of(columns)).encode(
         x=alt.X("predicted:Q", title="Predicted probability", scale=scale),
-        color=alt.Color("model:N", title="Calibration error", sort=names, scale=colours),
+        color=alt.Color(
+            "model:N", title="Calibration error", sort=names, scale=colours, legend=below(len(names))
+        ),
         tooltip=[alt.Tooltip(f"{key}:Q", format=".3~g") for key in list(columns)[:-1]],
     )
     shares = alt.Y("share:Q", title="Share of rows where it happened", scale=scale)
@@ -72,6 +78,8 @@ def plot_calibration(y: Any, probabilities: Any, *, n_bins: int = 10, sample_wei
         base.mark_line(strokeWidth=2).encode(y=shares),
         base.mark_point(size=50).encode(y=shares),
     ]
-    said = f"{n_bins} bins of equal width, 95 % intervals; on the dashed line both agree"
+    error = f"calibration error {names[0].split()[-1]}; " if len(names) == 1 else ""
+    said = f"{error}{n_bins} bins of equal width, 95 % intervals; on the dashed line both agree"
+    said = said[:1].upper() + said[1:]
     title = alt.TitleParams("How often it happens, by the probability predicted", subtitle=said)
-    return styled(alt.layer(*layers).properties(title=title, width=SIZE, height=SIZE))
+    return styled(alt.layer(*layers).properties(title=title, width=size, height=size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from surefit.core.errors import DataError
 from surefit.evaluate.compare_result import Comparison
 from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import BLUE, FADED, INK
+from surefit.plots.words import labels, metric_words
 
 MOST_MODELS = 40
+WIDTH = 480
 
 
 def plot_comparison(comparison: Comparison) -> Any:
@@ -25,81 +28,109 @@ def plot_comparison(comparison: Comparison) -> Any:
     >>> X, y = load_diabetes(return_X_y=True)
     >>> found = surefit.compare([surefit.Ridge(), surefit.MeanRegressor()], X, y, split=5, metrics="r2_score")
     >>> plot_comparison(found).to_dict()["title"]["text"]
-    'Ridge is best by r2_score'
+    'Ridge is best by R² score'
+    """
+    return plot_scores(
+        comparison.names,
+        [(entry.estimate, entry.low, entry.high) for entry in comparison.intervals],
+        folds=[comparison.results[name].scores[comparison.metric] for name in comparison.names],
+        groups=comparison.letters(),
+        best=comparison.as_good_as_best,
+        take=comparison.simplest,
+        metric=comparison.metric,
+        better=comparison.better,
+        level=comparison.level,
+    )
+
+
+def plot_scores(
+    names: Sequence[str],
+    scores: Sequence[tuple[float, float, float]],
+    *,
+    folds: Sequence[Any] = (),
+    groups: Sequence[str] = (),
+    best: Sequence[str] = (),
+    take: str = "",
+    metric: str = "score",
+    better: str = "higher",
+    level: float = 0.95,
+    width: int = WIDTH,
+) -> Any:
+    """Draw scores with their intervals from plain values, in the order given.
+
+    scores: estimate, low and high of each. folds: scores of folds, of each. groups: letters. best: the names
+    as good as the best. take: the one to take of these.
+
+    >>> plot_scores(["a", "b"], [(0.9, 0.8, 1.0), (0.5, 0.4, 0.6)], best=["a"]).to_dict()["title"]["text"]
+    'a is best by score'
     """
     import altair as alt
 
-    if len(comparison.names) > MOST_MODELS:
-        raise DataError(
-            f"a chart of {len(comparison.names)} models cannot be read; take {MOST_MODELS} at most."
-        )
-    intervals, names = comparison.intervals, list(comparison.names)
-    good = [name in comparison.as_good_as_best for name in names]
+    if len(names) > MOST_MODELS:
+        raise DataError(f"a chart of {len(names)} models cannot be read; take {MOST_MODELS} at most.")
+    good, shown = [name in best for name in names], labels(names)
+    middle, low, high = zip(*scores, strict=True)
     data = rows_of(
         {
-            "model": names,
-            "score": [interval.estimate for interval in intervals],
-            "low": [interval.low for interval in intervals],
-            "high": [interval.high for interval in intervals],
+            "model": shown,
+            "score": np.asarray(middle, dtype=float),
+            "low": np.asarray(low, dtype=float),
+            "high": np.asarray(high, dtype=float),
             "good": good,
-            "group": comparison.letters(),
+            "group": list(groups) or [""] * len(names),
         }
     )
     y = alt.Y(
-        "model:N", title=None, sort=names, axis=alt.Axis(labelColor=INK, labelFontSize=12, labelLimit=220)
+        "model:N", title=None, sort=shown, axis=alt.Axis(labelColor=INK, labelFontSize=12, labelLimit=220)
     )
     colour = alt.condition("datum.good", alt.value(BLUE), alt.value(FADED))
-    scale, title_x = alt.Scale(zero=False, padding=12), f"{comparison.metric} ({comparison.better} is better)"
+    scale = alt.Scale(zero=False, padding=12)
+    x = alt.X("low:Q", title=f"{metric_words(metric)} ({better} is better)", scale=scale)
     base = alt.Chart(data).encode(y=y)
     layers = [
-        _folds(comparison, good),
-        base.mark_rule(strokeWidth=3).encode(
-            x=alt.X("low:Q", title=title_x, scale=scale), x2="high:Q", color=colour
-        ),
+        base.mark_rule(strokeWidth=3).encode(x=x, x2="high:Q", color=colour),
         base.mark_point(size=90).encode(
             x=alt.X("score:Q", scale=scale),
             color=colour,
             tooltip=["model:N", "score:Q", "low:Q", "high:Q", "group:N"],
         ),
         base.mark_text(align="left", dx=6, fontSize=13, fontWeight="bold").encode(
-            x=alt.value(WIDTH), text="group:N", color=colour
+            x=alt.value(width), text="group:N", color=colour
         ),
     ]
-    told = " and ".join(comparison.as_good_as_best[:3])
-    more = len(comparison.as_good_as_best) - 3
-    if more > 0:
-        told += f" and {more} more"
-    several = len(comparison.as_good_as_best) > 1
-    head = (
-        f"{told} cannot be told apart by {comparison.metric}"
-        if several
-        else f"{told} is best by {comparison.metric}"
-    )
-    said = (
-        f"{100 * comparison.level:g} % intervals and folds; models that share a letter cannot be told apart"
-    )
-    if several:
-        said += f"; take {comparison.simplest}"
-    title = alt.TitleParams(head, subtitle=said)
-    return styled(alt.layer(*layers).properties(title=title, width=WIDTH, height=max(70, 42 * len(names))))
+    if len(folds) and any(len(values) for values in folds):
+        layers.insert(0, _folds(shown, folds, good))
+    title = _title(names, [name for name in names if name in best], take, metric, level)
+    return styled(alt.layer(*layers).properties(title=title, width=width, height=max(70, 42 * len(names))))
 
 
-WIDTH = 480
+def _title(names: Sequence[str], best: list[str], take: str, metric: str, level: float) -> Any:
+    import altair as alt
+
+    told = " and ".join(labels(best[:3])) + (f" and {len(best) - 3} more" if len(best) > 3 else "")
+    several = len(best) > 1
+    said = f"{100 * level:g} % intervals and folds; models that share a letter cannot be told apart"
+    if several and take:
+        said += f"; take {labels([take])[0]}"
+    if not best:
+        return alt.TitleParams(f"{len(names)} models by {metric_words(metric)}", subtitle=said)
+    verdict = "cannot be told apart by" if several else "is best by"
+    return alt.TitleParams(f"{told} {verdict} {metric_words(metric)}", subtitle=said)
 
 
-def _folds(comparison: Comparison, good: list[bool]) -> Any:
+def _folds(names: list[str], scores: Sequence[Any], good: list[bool]) -> Any:
     """The scores of the folds as small ticks; of very many, some."""
     import altair as alt
 
-    scores = [comparison.results[name].scores[comparison.metric] for name in comparison.names]
     most = max(2, 4000 // len(scores))
     kept = [
-        np.sort(values)[np.unique(np.linspace(0, len(values) - 1, most).astype(int))] for values in scores
+        np.sort(values)[np.unique(np.linspace(0, len(values) - 1, most).astype(int))] if len(values) else []
+        for values in map(np.asarray, scores)
     ]
     counts = [len(values) for values in kept]
     data = rows_of(
         {
-            "model": np.repeat(list(comparison.names), counts),
+            "model": np.repeat(names, counts),
             "fold": np.concatenate(kept),
             "good": np.repeat(good, counts),
         }
@@ -108,5 +139,5 @@ def _folds(comparison: Comparison, good: list[bool]) -> Any:
     return (
         alt.Chart(data)
         .mark_tick(thickness=1.2, size=14, opacity=0.45)
-        .encode(x=alt.X("fold:Q"), y=alt.Y("model:N", sort=list(comparison.names)), color=colour)
+        .encode(x=alt.X("fold:Q"), y=alt.Y("model:N", sort=names), color=colour)
     )

@@ -9,18 +9,23 @@ import numpy as np
 from surefit.core.errors import DataError
 from surefit.metrics.confusion import Confusion, ConfusionMatrix
 from surefit.plots.base import rows_of, styled
-from surefit.plots.theme import BLUE, INK
-from surefit.plots.words import number
+from surefit.plots.theme import DEEPEST, HEAT, INK, PAPER
+from surefit.plots.words import labels, number
 
 MOST_CLASSES = 30  # more cells than can be read
 
 
 def plot_confusion(
-    y: Any, prediction: Any, *, sample_weight: Any = None, normalize: Literal["true", "none"] = "true"
+    y: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = None,
+    normalize: Literal["true", "none"] = "true",
+    most: int = 480,
 ) -> Any:
     """Draw the rows of each true class by the class predicted; colours are shares of the true class.
 
-    normalize: "true" writes shares into the cells, "none" the numbers of rows.
+    normalize: "true" writes shares into the cells, "none" the numbers of rows. most: pixels of a side.
 
     >>> plot_confusion(["cat", "dog", "dog"], ["cat", "dog", "cat"]).to_dict()["title"]["text"]
     '1 of 3 rows are taken for another class'
@@ -28,7 +33,7 @@ def plot_confusion(
     import altair as alt
 
     statistic: Confusion = ConfusionMatrix().of(y, prediction, sample_weight)
-    names, table = [str(label) for label in statistic.labels], np.asarray(statistic.table, dtype=np.float64)
+    names, table = labels(statistic.labels.tolist(), 20), np.asarray(statistic.table, dtype=np.float64)
     if len(names) > MOST_CLASSES:
         raise DataError(f"a chart of {len(names)} classes cannot be read; take {MOST_CLASSES} at most.")
     totals = table.sum(axis=1, keepdims=True)
@@ -44,24 +49,18 @@ def plot_confusion(
             "share": share.ravel(),
             "rows": table.ravel(),
             "words": shown,
-            "dark": share.ravel() > 0.55,
         }
     )
-    size = max(170, min(480, 80 * len(names)))
-    labels = alt.Axis(domain=False, ticks=False, labelAngle=-40 if max(map(len, names)) > 5 else 0)
+    size = max(170, min(most, 80 * len(names)))
+    axis = alt.Axis(domain=False, ticks=False, labelAngle=-40 if max(map(len, names)) > 5 else 0)
     base = alt.Chart(data).encode(
-        x=alt.X("predicted:N", title="Predicted class", sort=names, axis=labels),
+        x=alt.X("predicted:N", title="Predicted class", sort=names, axis=axis),
         y=alt.Y("true:N", title="True class", sort=names),
         tooltip=["true:N", "predicted:N", "rows:Q", alt.Tooltip("share:Q", format=".1%")],
     )
-    colour = alt.Color(
-        "share:Q", title="Share of the true class", scale=alt.Scale(domain=[0, 1], range=["#F4F8FB", BLUE]),
-        legend=alt.Legend(format="%", gradientLength=120),
-    )  # fmt: skip
-    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(color=colour)
-    words = base.mark_text(fontSize=13 if len(names) <= 8 else 9).encode(
-        text="words:N", color=alt.condition("datum.dark", alt.value("white"), alt.value(INK))
-    )
+    depth = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.04, DEEPEST]))
+    cells = base.mark_rect(color=HEAT, stroke=PAPER, strokeWidth=2).encode(fillOpacity=depth)
+    words = base.mark_text(fontSize=13 if len(names) <= 8 else 9, color=INK).encode(text="words:N")
     wrong, total = table.sum() - np.trace(table), table.sum()
     title = alt.TitleParams(
         f"{number(wrong)} of {number(total)} rows are taken for another class",

@@ -1,17 +1,18 @@
-"""Importances of columns with their intervals, and the dependence of answers on a column."""
+"""Importances of columns with their intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from surefit.plots.base import rows_of, styled, thinned
+from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import BLUE, FADED, WIDTH
-from surefit.plots.words import number
+from surefit.plots.words import labels, metric_words, number
 
 MOST = 30  # columns drawn
-LINES = 30  # rows drawn one by one
 
 
 def plot_importance(importance: Any, most: int = MOST) -> Any:
@@ -23,79 +24,58 @@ def plot_importance(importance: Any, most: int = MOST) -> Any:
     >>> plot_importance(surefit.permutation_importance(model, X, X[:, 0])).to_dict()["title"]["text"]
     'What each column is worth'
     """
-    import altair as alt
-
-    order = importance.order()[:most]
-    names = [importance.names[j] for j in order]
-    data = rows_of(
-        {"column": names, **{name: getattr(importance, name)[order] for name in ("mean", "low", "high")}}
-    )
-    metric = importance.metric.replace("_", " ").replace("r2 ", "R² ")
-    base = alt.Chart(data).encode(y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(labelLimit=200)))
-    bounds = base.mark_rule(color=BLUE, strokeWidth=2).encode(
-        x=alt.X("low:Q", title=f"Loss of {metric} when the column is shuffled", axis=alt.Axis(format="~g")),
-        x2="high:Q",
-    )
-    points = base.mark_point(color=BLUE, size=50).encode(x="mean:Q")
-    zero = alt.Chart(rows_of({"at": [0.0]})).mark_rule(color=FADED, strokeDash=[4, 3]).encode(x="at:Q")
-    left = (
-        ""
-        if len(order) == len(importance.names)
-        else f"; the {len(order)} largest of {len(importance.names)}"
-    )
+    metric = metric_words(importance.metric)
     what = "rows and shufflings" if importance.method == "rows" else "shufflings alone"
-    level = f"{100 * importance.level:g} % intervals over {what}"
-    subtitle = f"{metric} of {number(importance.baseline, 3)} with all columns; {level}{left}"
-    title = alt.TitleParams("What each column is worth", subtitle=subtitle)
-    return styled(
-        alt.layer(zero, bounds, points).properties(title=title, width=WIDTH, height=22 * len(order) + 10)
+    return plot_worths(
+        importance.names,
+        importance.mean,
+        importance.low,
+        importance.high,
+        axis=f"Loss of {metric} when the column is shuffled",
+        said=f"{metric} of {number(importance.baseline, 3)} with all columns; "
+        f"{100 * importance.level:g} % intervals over {what}",
+        most=most,
     )
 
 
-def plot_dependence(dependence: Any) -> Any:
-    """Draw the mean answer over the values of a column, its interval, and some rows one by one.
+def plot_worths(
+    names: Sequence[str],
+    mean: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    *,
+    title: str = "What each column is worth",
+    axis: str = "Loss of score when the column is shuffled",
+    said: str = "",
+    most: int = MOST,
+    width: int = WIDTH,
+) -> Any:
+    """Draw numbers with their intervals from plain values, a line each, the largest at the top.
 
-    >>> import surefit
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> model = surefit.LinearRegression().fit(X, X[:, 0])
-    >>> plot_dependence(surefit.partial_dependence(model, X, 0)).to_dict()["title"]["text"]
-    'Prediction by x0'
+    >>> plot_worths(["a", "b"], [0.1, 0.3], [0.0, 0.2], [0.2, 0.4]).to_dict()["layer"][1]["data"]["values"][0]
+    {'name': 'b', 'mean': 0.3, 'low': 0.2, 'high': 0.4}
     """
     import altair as alt
 
-    values = dependence.values
-    numbers = values.dtype.kind in "biuf"
-    kept = thinned(dependence.mean, 100)
-    shown = np.unique(np.linspace(0, dependence.individual.shape[1] - 1, LINES).astype(int))
-    at = values[kept].astype(float) if numbers else values[kept].astype(str)
-    kind = "Q" if numbers else "O"
-    x = alt.X(f"at:{kind}", title=dependence.column)
-    if numbers:
-        x = x.scale(alt.Scale(zero=False, nice=False))
-    word = dependence.answer[:1].upper() + dependence.answer[1:]
-    single = rows_of(
-        {
-            "at": np.tile(at, len(shown)),
-            "answer": dependence.individual[np.ix_(kept, shown)].T.ravel(),
-            "row": np.repeat(shown, len(kept)),
-        }
+    bounds = {
+        key: np.asarray(given, dtype=float) for key, given in (("mean", mean), ("low", low), ("high", high))
+    }
+    order = np.argsort(-bounds["mean"], kind="stable")
+    if len(order) > most:  # the largest either way, still in their order
+        strongest = np.argsort(-np.abs(bounds["mean"]), kind="stable")[:most]
+        order = order[np.isin(order, strongest)]
+        said += f"{'; ' if said else ''}the {most} largest of {len(names)}"
+    shown = labels([names[j] for j in order])
+    data = rows_of({"name": shown, **{key: values[order] for key, values in bounds.items()}})
+    y = alt.Y("name:N", sort=shown, title=None, axis=alt.Axis(labelLimit=200))
+    base = alt.Chart(data).encode(y=y)
+    whole = alt.X("low:Q", title=axis, axis=alt.Axis(format="~g", tickCount=6))
+    layers = [
+        alt.Chart(rows_of({"at": [0.0]})).mark_rule(color=FADED, strokeDash=[4, 3]).encode(x="at:Q"),
+        base.mark_rule(color=BLUE, strokeWidth=2).encode(x=whole, x2="high:Q"),
+        base.mark_point(color=BLUE, size=50).encode(x="mean:Q"),
+    ]
+    words = alt.TitleParams(title, subtitle=said)
+    return styled(
+        alt.layer(*layers).properties(title=words, width=width, height=22 * max(len(order), 1) + 10)
     )
-    y = {"title": word, "scale": alt.Scale(zero=False, padding=6)}
-    faint = alt.Chart(single).mark_line(color=FADED, opacity=0.18, strokeWidth=1)
-    faint = faint.encode(x=x, y=alt.Y("answer:Q", **y), detail="row:N")
-    data = rows_of(
-        {
-            "at": at,
-            "answer": dependence.mean[kept],
-            "low": dependence.low[kept],
-            "high": dependence.high[kept],
-        }
-    )
-    base = alt.Chart(data).encode(x=x)
-    band = base.mark_area(color=BLUE, opacity=0.25).encode(y=alt.Y("low:Q", **y), y2="high:Q")
-    line = base.mark_line(color=BLUE, strokeWidth=3).encode(y=alt.Y("answer:Q", **y))
-    rows = dependence.individual.shape[1]
-    interval = f"{100 * dependence.level:g} % interval"
-    subtitle = f"Mean over {rows:,} rows, its {interval}, and {len(shown)} rows one by one"
-    title = alt.TitleParams(f"{word} by {dependence.column}", subtitle=subtitle)
-    return styled(alt.layer(faint, band, line).properties(title=title, width=WIDTH, height=300))

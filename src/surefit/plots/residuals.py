@@ -11,7 +11,7 @@ from surefit import metrics
 from surefit.core.errors import DataError
 from surefit.metrics import door
 from surefit.plots.base import rows_of, styled
-from surefit.plots.theme import BLUE, FADED, VERMILION, WIDTH
+from surefit.plots.theme import BLUE, FADED, HEAT, VERMILION, WIDTH
 from surefit.plots.words import number
 
 MOST_POINTS = 1500  # beyond it points cover each other, and cells that count them say more
@@ -19,7 +19,7 @@ CELLS = (56, 36)
 STRETCHES = 12
 
 
-def plot_residuals(y: Any, prediction: Any) -> Any:
+def plot_residuals(y: Any, prediction: Any, *, width: int = WIDTH) -> Any:
     """Draw truth minus prediction over the prediction, and the middle half of it along the way.
 
     A line away from zero is what the model misses; a band that widens, a spread that grows.
@@ -43,8 +43,10 @@ def plot_residuals(y: Any, prediction: Any) -> Any:
     said = f"{len(truth):,} rows; root mean squared error {number(root, 4)}, mean {mean}"
     if len(truth) >= 4 * STRETCHES:
         said += "; line and band: median and middle half"
+    if len(truth) > MOST_POINTS:
+        said += "; the darker, the more rows"
     title = alt.TitleParams("Residuals over predictions", subtitle=said)
-    return styled(alt.layer(*layers).properties(title=title, width=WIDTH, height=300))
+    return styled(alt.layer(*layers).properties(title=title, width=width, height=300))
 
 
 def _axes() -> dict[str, Any]:
@@ -72,8 +74,11 @@ def _cells(guess: NDArray[np.float64], residual: NDArray[np.float64]) -> Any:
     data = rows_of(
         {"prediction": xs[i], "right": xs[i + 1], "residual": ys[j], "top": ys[j + 1], "rows": counts[i, j]}
     )
-    colour = alt.Color("rows:Q", title="Rows", scale=alt.Scale(type="log", range=["#DCEAF4", BLUE]))
-    return alt.Chart(data).mark_rect().encode(**_axes(), x2="right:Q", y2="top:Q", color=colour)
+    scale = alt.Scale(type="log", domain=[1, max(2, counts.max())], range=[0.12, 1], nice=False)
+    depth = alt.FillOpacity("rows:Q", scale=scale, legend=None)
+    return (
+        alt.Chart(data).mark_rect(color=HEAT).encode(**_axes(), x2="right:Q", y2="top:Q", fillOpacity=depth)
+    )
 
 
 def _middle(guess: NDArray[np.float64], residual: NDArray[np.float64]) -> list[Any]:

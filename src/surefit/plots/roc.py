@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from surefit import metrics
 from surefit.core.errors import DataError
-from surefit.plots.base import MOST_ROWS, rows_of, styled
+from surefit.plots.base import MOST_ROWS, below, rows_of, styled
 from surefit.plots.theme import COLOURS, FADED
+from surefit.plots.words import labels
 
 SIZE = 360
 
 
-def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None) -> Any:
+def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None, size: int = SIZE) -> Any:
     """Draw the ROC curve of scores, or of several models' scores by name, with the area under each.
+
+    y: one column of labels, or one by each name, as for classes that are each held against the rest.
 
     >>> plot_roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
     'True against false positives'
@@ -25,17 +28,16 @@ def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None) -> Any:
     import altair as alt
 
     curves = {}
-    for name, score in _named(scores).items():
-        fpr, tpr, _ = metrics.roc_curve(y, score, sample_weight)
-        curves[f"{name}  {metrics.roc_auc_score(y, score, sample_weight):.3f}"] = np.array([fpr, tpr])
+    for name, (truth, score) in _named(y, scores).items():
+        fpr, tpr, _ = metrics.roc_curve(truth, score, sample_weight)
+        curves[f"{name}  {metrics.roc_auc_score(truth, score, sample_weight):.3f}"] = np.array([fpr, tpr])
     chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [0.0, 1.0]})).mark_line(color=FADED, strokeDash=[5, 4])
-    title = alt.TitleParams(
-        "True against false positives", subtitle="With the area under each curve; dashed: chance"
-    )
-    return _drawn(curves, "False positive rate", "True positive rate", "Area", chance, title)
+    said = f"{_figure('Area', curves)}; dashed: chance"
+    title = alt.TitleParams("True against false positives", subtitle=said)
+    return _drawn(curves, "False positive rate", "True positive rate", "Area", chance, title, size)
 
 
-def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None) -> Any:
+def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None, size: int = SIZE) -> Any:
     """Draw precision against recall of scores, or of several models' scores by name, with average precision.
 
     >>> plot_precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
@@ -44,7 +46,7 @@ def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None) -> 
     import altair as alt
 
     curves = {}
-    for name, score in _named(scores).items():
+    for name, (_, score) in _named(y, scores).items():
         precision, recall, _ = metrics.precision_recall_curve(y, score, sample_weight)
         average = metrics.average_precision_score(y, score, sample_weight)
         curves[f"{name}  {average:.3f}"] = np.array([recall, precision])[:, ::-1]
@@ -52,23 +54,30 @@ def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None) -> 
     chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [share, share]})).mark_line(
         color=FADED, strokeDash=[5, 4]
     )
-    said = f"With average precision; dashed: the share of positive rows, {100 * share:.3g} %"
+    said = f"{_figure('Average precision', curves)}; dashed: the share of positive rows, {100 * share:.3g} %"
     title = alt.TitleParams("Precision against recall", subtitle=said)
-    return _drawn(curves, "Recall", "Precision", "Average precision", chance, title)
+    return _drawn(curves, "Recall", "Precision", "Average precision", chance, title, size)
 
 
-def _named(scores: Any) -> dict[str, Any]:
+def _named(y: Any, scores: Any) -> dict[str, tuple[Any, Any]]:
     found = dict(scores) if isinstance(scores, Mapping) else {"scores": scores}
     if len(found) > len(COLOURS):
         raise DataError(f"{len(found)} curves cannot be told apart; draw {len(COLOURS)} at most.")
-    return {str(name): _positive(np.asarray(score)) for name, score in found.items()}
+    truths = [y[name] if isinstance(y, Mapping) else y for name in found]
+    parts = zip(truths, map(_positive, map(np.asarray, found.values())), strict=True)
+    return dict(zip(labels(list(found)), parts, strict=True))
+
+
+def _figure(what: str, curves: dict[str, Any]) -> str:
+    """The one number of a single curve; that of several stands in the legend."""
+    return f"{what} {next(iter(curves)).split()[-1]}" if len(curves) == 1 else f"With {what.lower()}"
 
 
 def _positive(score: NDArray[Any]) -> NDArray[Any]:
     return score[:, -1] if score.ndim == 2 and score.shape[1] == 2 else score
 
 
-def _drawn(curves: dict[str, Any], x: str, y: str, legend: str, chance: Any, title: Any) -> Any:
+def _drawn(curves: dict[str, Any], x: str, y: str, legend: str, chance: Any, title: Any, size: int) -> Any:
     import altair as alt
 
     most = MOST_ROWS // (len(curves) + 1)
@@ -90,11 +99,11 @@ def _drawn(curves: dict[str, Any], x: str, y: str, legend: str, chance: Any, tit
             x=alt.X("x:Q", title=x, scale=scale),
             y=alt.Y("y:Q", title=y, scale=scale),
             order="order:Q",
-            color=alt.Color("model:N", title=legend, sort=list(kept), scale=colours),
+            color=alt.Color("model:N", title=legend, sort=list(kept), scale=colours, legend=below(len(kept))),
         )
     )
     base = chance.encode(x="x:Q", y="y:Q")
-    return styled(alt.layer(base, lines).properties(title=title, width=SIZE, height=SIZE))
+    return styled(alt.layer(base, lines).properties(title=title, width=size, height=size))
 
 
 def _corners(curve: NDArray[np.float64], most: int) -> NDArray[np.intp]:

@@ -15,14 +15,30 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = (
     "#56B4E9",
 )
 COLOURS = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY]
-INK, FADED, GRID = "#1B1F24", "#57606A", "#E6E8EB"
+INK, FADED, GRID, PAPER = "#1B1F24", "#57606A", "#E6E8EB", "#FFFFFF"
+HEAT, DEEPEST = "#0070B4", 0.8  # of cells that words stand on: at its deepest, ink can still be read on it
 WIDTH = 560  # of a chart, in pixels: fits a page and a notebook
+
+# What each colour becomes on a dark page, as bright there as it is dark on paper.
+AT_NIGHT = {
+    BLUE: "#5CB3F0",
+    VERMILION: "#FF9152",
+    GREEN: "#3CC79C",
+    PURPLE: "#E3A0C6",
+    ORANGE: "#F2B63C",
+    SKY: "#8CCBF2",
+    INK: "#E8ECF1",
+    FADED: "#A3ADB8",
+    GRID: "#2B323B",
+    PAPER: "#14181D",
+    HEAT: "#1F6FB2",
+}
 
 _FONT = "Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
 CONFIG: dict[str, Any] = {
     "font": _FONT,
-    "background": "white",
+    "background": PAPER,
     "padding": 12,
     "view": {"stroke": None},
     "title": {
@@ -39,12 +55,12 @@ CONFIG: dict[str, Any] = {
         "domainColor": FADED,
         "gridColor": GRID,
         "labelColor": FADED,
-        "labelFontSize": 11,
+        "labelFontSize": 12,
         "labelPadding": 4,
         "tickColor": FADED,
         "tickSize": 4,
         "titleColor": INK,
-        "titleFontSize": 12,
+        "titleFontSize": 13,
         "titleFontWeight": "normal",
         "titlePadding": 10,
     },

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError
+from surefit.core.visible import visible
 from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import BLUE, COLOURS, FADED, INK
 from surefit.plots.words import number
@@ -182,7 +183,7 @@ def _subtitle(model: Any, nodes: Any) -> str:
     rows = f"{int(nodes.grown.rows[0]):,} rows, depth {nodes.max_depth}, left where the rule holds"
     labels = getattr(model, "classes_", None)
     if isinstance(labels, np.ndarray) and len(labels) <= 4:
-        return f"{rows}; counts of {' / '.join(str(label) for label in labels)}"
+        return f"{rows}; counts of {' / '.join(_short(str(label)) for label in labels)}"
     return rows
 
 
@@ -193,4 +194,4 @@ def _rule(split: Any) -> str:
 
 
 def _short(words: str, most: int = 20) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+    return visible(words, most)

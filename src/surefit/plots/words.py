@@ -1,8 +1,11 @@
-"""Numbers and durations as a reader wants them."""
+"""Numbers, durations and names as a reader wants them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from surefit.core.visible import visible
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -46,3 +49,30 @@ def ticks(last: int, most: int = 10) -> list[int]:
         s for power in range(20) for s in (10**power, 2 * 10**power, 5 * 10**power) if last / s <= most
     )
     return [1, *(place for place in range(step, last + 1, step) if place > 1 + step / 2)]
+
+
+def metric_words(metric: str) -> str:
+    """The name of a metric as people write it.
+
+    >>> metric_words("r2_score"), metric_words("mean_absolute_error")
+    ('R² score', 'mean absolute error')
+    """
+    return visible(metric, 60).replace("_", " ").replace("r2 ", "R² ").replace("roc auc", "ROC AUC")
+
+
+def labels(names: Sequence[object], most: int = 28) -> list[str]:
+    """Names short enough for a chart, with what would act spelt out, and still different if they were.
+
+    >>> labels(["price", "a very long name of a column 1", "a very long name of a column 2"], most=12)
+    ['price', 'a very long…', 'a very l… #2']
+    """
+    found: dict[str, int] = {}
+    shown = []
+    for name in names:
+        short = visible(name, most)
+        found[short] = found.get(short, 0) + 1
+        if found[short] > 1:
+            mark = f" #{found[short]}"
+            short = f"{visible(name, most - len(mark))}{mark}"
+        shown.append(short)
+    return shown
