@@ -98,10 +98,34 @@ def compare(
         )
         for name, model in named.items()
     }
+    return rank(
+        results,
+        test=test,
+        correction=correction,
+        level=level,
+        rope=rope,
+        complexity=complexity,
+        y=y,
+        sample_weight=sample_weight,
+    )
+
+
+def rank(
+    results: Mapping[str, CrossValidation],
+    *,
+    test: Test = "auto",
+    correction: Correction = "holm",
+    level: float = 0.95,
+    rope: float = 0.01,
+    complexity: Mapping[str, float] | None = None,
+    y: Any = None,
+    sample_weight: Any = None,
+) -> Comparison:
+    """Put cross-validations on the same folds in order, and say which models can be told apart."""
     metric = next(iter(next(iter(results.values())).metrics))
     judge = _Judge(results, metric, test, rope, y, sample_weight)
-    order = sorted(named, key=lambda name: -judge.sign * _worth(results[name], metric, judge.sign))
-    return judge.ranked(order, list(named), level, correction, complexity)
+    order = sorted(results, key=lambda name: -judge.sign * _worth(results[name], metric, judge.sign))
+    return judge.ranked(order, list(results), level, correction, complexity)
 
 
 def name_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
