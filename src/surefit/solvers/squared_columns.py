@@ -127,15 +127,17 @@ class SquaredColumns:
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
     ) -> Iterator[Found]:
         """Solve for one table after the other, each from the answer before."""
+        if self._narrow:
+            with one_blas_thread():
+                answers = list(self._sums.path(tables, tolerance=tolerance, max_iter=max_iter))
+            yield from answers
+            return
         before: CoordinateTable | None = None
         found: Found | None = None
         for table in tables:
             start = None if found is None else found.coef
             with one_blas_thread():
-                if self._narrow:
-                    found = self._sums.solve(table, start, tolerance=tolerance, max_iter=max_iter)
-                else:
-                    found = self._by_sets(table, start, tolerance, max_iter, Trace(), before or table)
+                found = self._by_sets(table, start, tolerance, max_iter, Trace(), before or table)
             before = table
             yield found
 
