@@ -135,15 +135,25 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.prepare.standard_scaler import StandardScaler as StandardScaler
     from surefit.models.prepare.table_preparer import TablePreparer as TablePreparer
     from surefit.models.prepare.target_encoder import TargetEncoder as TargetEncoder
+    from surefit.models.tree.adaboost_classifier import AdaBoostClassifier as AdaBoostClassifier
+    from surefit.models.tree.adaboost_regressor import AdaBoostRegressor as AdaBoostRegressor
+    from surefit.models.tree.bagging_classifier import BaggingClassifier as BaggingClassifier
+    from surefit.models.tree.bagging_regressor import BaggingRegressor as BaggingRegressor
     from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier as DecisionTreeClassifier
     from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor as DecisionTreeRegressor
     from surefit.solvers.minimize import minimize as minimize
+    from surefit.study.kinds import decide_kinds as decide_kinds
+    from surefit.study.typed import typed as typed
 
     __version__: str
 
 _EXPORTS = {
     "ARDRegression": "models.linear.ard_regression",
+    "AdaBoostClassifier": "models.tree.adaboost_classifier",
+    "AdaBoostRegressor": "models.tree.adaboost_regressor",
     "AnnealingSelector": "evaluate.select_random",
+    "BaggingClassifier": "models.tree.bagging_classifier",
+    "BaggingRegressor": "models.tree.bagging_regressor",
     "BasisExpansion": "models.prepare.basis_expansion",
     "BayesianLinearRegression": "models.linear.bayesian_regression",
     "BayesianLogisticRegression": "models.linear.bayesian_logit",
@@ -242,6 +252,7 @@ _EXPORTS = {
     "cross_validate": "evaluate.cross_validate",
     "current_config": "core.config",
     "datasets": "data",
+    "decide_kinds": "study.kinds",
     "diagnose_fit": "evaluate.curves_verdict",
     "enet_path": "models.linear.sparse_path",
     "fit_formula": "evaluate.fit_formula",
@@ -262,6 +273,7 @@ _EXPORTS = {
     "score_interval": "evaluate.intervals",
     "selection_leak_demo": "evaluate.select_leak",
     "simplest_within": "evaluate.search_choice",
+    "typed": "study.typed",
     "validation_curve": "evaluate.curves",
     "verify": "io.verify",
 }
