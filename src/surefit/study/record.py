@@ -83,6 +83,17 @@ class EntryRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """The score of the model chosen, lowered by the optimism of choosing the best of ``models``."""
+
+    value: float
+    low: float
+    high: float
+    optimism: float
+    models: int
+
+
+@dataclass(frozen=True, slots=True)
 class CoefficientRecord:
     """The weight of a prepared column, with its interval where the model has one; label: of which class."""
 
@@ -210,6 +221,7 @@ class Record:
     worst: tuple[WorstRowRecord, ...]
     environment: Environment
     files: dict[str, str] = field(default_factory=dict)  # what it is: its name beside the record
+    score: ScoreRecord | None = None  # of the model chosen, allowing for the choice
     version: int = VERSION
 
     def to_json(self) -> str:
