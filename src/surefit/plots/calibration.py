@@ -62,13 +62,15 @@ def plot_calibration(
     scale = alt.Scale(domain=[0, 1], nice=False)
     colours = alt.Scale(domain=names, range=COLOURS[: len(names)])
     base = alt.Chart(rows_of(columns)).encode(
-        x=alt.X("predicted:Q", title="Predicted probability", scale=scale),
+        x=alt.X("predicted:Q", title="Predicted probability", scale=scale, axis=alt.Axis(tickCount=5)),
         color=alt.Color(
             "model:N", title="Calibration error", sort=names, scale=colours, legend=below(len(names))
         ),
         tooltip=[alt.Tooltip(f"{key}:Q", format=".3~g") for key in list(columns)[:-1]],
     )
-    shares = alt.Y("share:Q", title="Share of rows where it happened", scale=scale)
+    shares = alt.Y(
+        "share:Q", title="Share of rows where it happened", scale=scale, axis=alt.Axis(tickCount=5)
+    )
     diagonal = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [0.0, 1.0]})).mark_line(
         color=FADED, strokeDash=[5, 4]
     )

@@ -51,7 +51,7 @@ def plot_confusion(
             "words": shown,
         }
     )
-    size = max(170, min(most, 80 * len(names)))
+    size = max(170, min(most, 110 * len(names)))
     axis = alt.Axis(domain=False, ticks=False, labelAngle=-40 if max(map(len, names)) > 5 else 0)
     base = alt.Chart(data).encode(
         x=alt.X("predicted:N", title="Predicted class", sort=names, axis=axis),

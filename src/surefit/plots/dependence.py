@@ -63,7 +63,11 @@ def plot_answers(
     at: Any = grid[kept].astype(float) if numbers else labels(grid[kept].tolist(), 20)
     name = visible(column, 40)
     x = alt.X(f"at:{'Q' if numbers else 'O'}", title=name)
-    x = x.scale(alt.Scale(zero=False, nice=False)).axis(alt.Axis(tickCount=6)) if numbers else x.sort(None)
+    if numbers:
+        x = x.scale(alt.Scale(zero=False, nice=False)).axis(alt.Axis(tickCount=6))
+    else:
+        crowded = sum(map(len, at)) * 8 > width  # more letters than fit beside each other
+        x = x.sort(None).axis(alt.Axis(labelAngle=-40 if crowded else 0))
     word = visible(answer[:1].upper() + answer[1:], 60)
     y = {"title": word, "scale": alt.Scale(zero=False, padding=6)}
     data = rows_of(

@@ -69,7 +69,10 @@ def plot_worths(
     data = rows_of({"name": shown, **{key: values[order] for key, values in bounds.items()}})
     y = alt.Y("name:N", sort=shown, title=None, axis=alt.Axis(labelLimit=200))
     base = alt.Chart(data).encode(y=y)
-    whole = alt.X("low:Q", title=axis, axis=alt.Axis(format="~g", tickCount=6))
+    largest = max(float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in bounds.values())
+    plain = largest == 0 or 1e-3 <= largest < 1e6
+    ticks = alt.Axis(tickCount=6, format=",~r") if plain else alt.Axis(tickCount=4, format="~e")
+    whole = alt.X("low:Q", title=axis, axis=ticks)
     layers = [
         alt.Chart(rows_of({"at": [0.0]})).mark_rule(color=FADED, strokeDash=[4, 3]).encode(x="at:Q"),
         base.mark_rule(color=BLUE, strokeWidth=2).encode(x=whole, x2="high:Q"),

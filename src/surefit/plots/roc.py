@@ -96,8 +96,8 @@ def _drawn(curves: dict[str, Any], x: str, y: str, legend: str, chance: Any, tit
         alt.Chart(data)
         .mark_line(strokeWidth=2)
         .encode(
-            x=alt.X("x:Q", title=x, scale=scale),
-            y=alt.Y("y:Q", title=y, scale=scale),
+            x=alt.X("x:Q", title=x, scale=scale, axis=alt.Axis(tickCount=5)),
+            y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(tickCount=5)),
             order="order:Q",
             color=alt.Color("model:N", title=legend, sort=list(kept), scale=colours, legend=below(len(kept))),
         )

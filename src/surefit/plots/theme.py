@@ -37,6 +37,9 @@ AT_NIGHT = {
 _FONT = "Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
 CONFIG: dict[str, Any] = {
+    # Vega-Lite writes an axis title into an expression that describes each mark, and a backslash before a
+    # quote in a column's name would end the string there.
+    "aria": False,
     "font": _FONT,
     "background": PAPER,
     "padding": 12,

@@ -35,8 +35,9 @@ def plot_threshold(
 
     at, cost = cost_by_threshold(y, probability, costs, sample_weight)
     line = alt.Chart(rows_of({"at": at, "cost": cost})).mark_line(color=BLUE)
-    x = alt.X("at:Q", title="Threshold of the probability", scale=alt.Scale(domain=[0, 1], nice=False))
-    layers = [line.encode(x=x, y=alt.Y("cost:Q", title="Mean cost of a row"))]
+    whole, few = alt.Scale(domain=[0, 1], nice=False), alt.Axis(tickCount=5)
+    x = alt.X("at:Q", title="Threshold of the probability", scale=whole, axis=few)
+    layers = [line.encode(x=x, y=alt.Y("cost:Q", title="Mean cost of a row", axis=few))]
     if threshold is not None:
         mark = alt.Chart(rows_of({"at": [threshold], "words": [number(threshold, 3)]})).encode(x="at:Q")
         right = threshold > 0.8

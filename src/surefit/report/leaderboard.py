@@ -1,0 +1,76 @@
+"""The leaderboard: every family compared on the same rows, with intervals and what cannot be told apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefit.plots import plot_scores
+from surefit.plots.words import metric_words
+from surefit.report.parts import WIDTH, Figure, Marked, cell, figure, interval, settings_words, table
+from surefit.study.predictions import Predictions
+from surefit.study.record import EntryRecord, Record
+
+TITLE = "The models compared"
+MOST_DRAWN = 20
+
+
+def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
+    """A chart of all scores with the leaderboard behind it, and what could not be fitted."""
+    scored = [entry for entry in record.leaderboard if entry.score is not None and not entry.failed]
+    failed = [(entry.title, entry.failed) for entry in record.leaderboard if entry.failed]
+    return {
+        "figure": _drawn(record, scored) if scored else None,
+        "metric": metric_words(record.metric),
+        "failed": table("Not compared", ["Model", "Why"], failed) if failed else None,
+    }
+
+
+def _drawn(record: Record, scored: list[EntryRecord]) -> Figure:
+    shown = scored[:MOST_DRAWN]
+    last = next((entry for entry in scored[MOST_DRAWN:] if entry.name == record.baseline), None)
+    shown += [last] if last else []
+    titles = {entry.name: entry.title for entry in shown}
+    chart = plot_scores(
+        list(titles.values()),
+        [(_number(entry.score), _number(entry.low), _number(entry.high)) for entry in shown],
+        folds=[[value for value in entry.folds if value == value] for entry in shown],
+        groups=[entry.group for entry in shown],
+        best=[entry.title for entry in shown if entry.as_good_as_best],
+        take=titles.get(record.chosen.name, ""),
+        metric=record.metric,
+        better=record.better,
+        level=record.level,
+        width=WIDTH - 80,
+    )
+    others = sorted({name for entry in scored for name in entry.others})[:4]
+    head = ["Model", metric_words(record.metric), f"{100 * record.level:g} %", "Group", "p", "Settings"]
+    head += [*map(metric_words, others), "Rows", "Seconds a fit"]
+    behind = table("Leaderboard", head, [_line(record, entry, others) for entry in scored])
+    return figure("leaderboard-scores", chart, behind, "wide")
+
+
+def _line(record: Record, entry: EntryRecord, others: list[str]) -> list[Any]:
+    mark = (
+        "chosen" if entry.name == record.chosen.name else "baseline" if entry.name == record.baseline else ""
+    )
+    further = [
+        f"{cell(entry.others[name][0])} ({interval(*entry.others[name][1:])})"
+        if name in entry.others
+        else None
+        for name in others
+    ]
+    return [
+        Marked(entry.title, mark) if mark else entry.title,
+        entry.score,
+        interval(entry.low, entry.high),
+        entry.group,
+        entry.p,
+        settings_words(entry.settings),
+        *further,
+        entry.rows,
+        entry.seconds,
+    ]
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -1,0 +1,141 @@
+"""What sections are made of: tables, figures with the table behind them, and values as words."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from surefit.core.visible import visible
+from surefit.plots.base import to_svg
+from surefit.plots.words import number
+from surefit.report.svg import picture
+
+MOST_CHARACTERS = 160  # of a cell
+MOST_ROWS = 200  # of a table
+NONE = "–"
+WIDTH = 400  # of a chart: two stand side by side on a screen, and its words can be read on a phone
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values below their headings. note: what is said below it. code: keep blanks as they are."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+    code: bool = False
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns hold numbers alone, and are set flush right with their headings."""
+        return tuple(
+            any(map(is_number, values)) and all(value is None or is_number(value) for value in values)
+            for values in zip(*self.rows, strict=True)
+        ) or (False,) * len(self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, what it says, and the table behind it."""
+
+    key: str
+    title: str
+    said: str
+    drawing: Markup
+    table: Table
+    look: str = ""  # "wide": over both columns; "natural": as large as it was drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A value with a mark beside it, such as "chosen"."""
+
+    value: Any
+    mark: str
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], code: bool = False) -> Table:
+    """Make a table, cut after so many rows that it can still be read, and say how many were left out.
+
+    >>> table("Numbers", ["n"], [[k] for k in range(205)]).note
+    'and 5 more rows'
+    """
+    found = [tuple(row) for row in rows]
+    more = len(found) - MOST_ROWS
+    note = f"and {more:,} more row{'s' if more > 1 else ''}" if more > 0 else ""
+    return Table(caption, tuple(head), tuple(found[:MOST_ROWS]), note, code)
+
+
+def figure(key: str, chart: Any, behind: Table, look: str = "") -> Figure:
+    """Draw a chart for the page: its title and subtitle become words of the page, which can wrap."""
+    heading = chart.title
+    title, said = str(heading.text), _words(heading.subtitle)
+    bare = chart.copy(deep=False)
+    bare.title = ""
+    return Figure(key, title, said, picture(to_svg(bare), key, title, said), behind, look)
+
+
+def _words(subtitle: Any) -> str:
+    return subtitle if isinstance(subtitle, str) else ""
+
+
+def cell(value: Any) -> str:
+    """Write a value for a reader.
+
+    >>> cell(None), cell(float("nan")), cell(True), cell(12345), cell(0.123456), cell("a\\x00")
+    ('–', '–', 'yes', '12,345', '0.1235', 'a\\\\x00')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if isinstance(value, float):
+        return number(value, 4)
+    return visible(value, MOST_CHARACTERS)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is set flush right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval.
+
+    >>> interval(0.25, 0.5), interval(None, 1.0)
+    ('0.25 to 0.5', '–')
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return NONE
+    return f"{cell(low)} to {cell(high)}"
+
+
+def settings_words(settings: dict[str, Any]) -> str:
+    """Write settings as ``name=value``.
+
+    >>> settings_words({"alpha": 0.1, "fit_intercept": True})
+    'alpha = 0.1, fit_intercept = yes'
+    """
+    return ", ".join(f"{visible(name, 40)} = {cell(value)}" for name, value in settings.items()) or "defaults"
+
+
+def shell_word(text: str) -> str:
+    """Quote text for a shell; what cannot be seen is spelt out in a way that bash and zsh read.
+
+    >>> print(shell_word("my table.csv"), shell_word("it's\\n"))
+    'my table.csv' $'it\\'s\\n'
+    """
+    if visible(text) == text:
+        return shlex.quote(text)
+    spelt = "".join(
+        "\\" + letter if letter in "\\'" else letter if letter == " " else visible(letter) for letter in text
+    )
+    return f"$'{spelt}'"
