@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from math import ceil, log2, sqrt
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +17,20 @@ from surefit.core.native.tree_apply import tree_apply
 from surefit.core.native.tree_grow import Grown, Rules, tree_grow
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
-from surefit.data.door import Accepts, admit, is_streamed
 from surefit.data.schema import Schema
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.base import Estimator, Learned
-from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.base import Learned
+from surefit.models.tree.arrays import TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
+from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
 from surefit.models.tree.proof import Problem, best_splits
 from surefit.models.tree.rows import (
-    Levels,
     category_mask,
     find_levels,
     level_counts,
     matrix_of,
-    typed_columns,
     whole,
 )
 from surefit.resample.streams import seed_of
@@ -44,27 +40,13 @@ Floats = NDArray[np.float64]
 DETOURS = ("surrogate", "fractional")
 
 
-class DecisionTree(Estimator, abstract=True):
+class DecisionTree(TreeRows, abstract=True):
     """A tree: ``apply`` gives the leaf of each row; what a leaf answers is the class's own."""
 
-    criterion: str
-    splitter: str
-    max_depth: int | None
-    min_samples_split: Any
-    min_samples_leaf: Any
-    min_weight_fraction_leaf: float
-    max_features: Any
     random_state: Any
-    max_leaf_nodes: int | None
-    min_impurity_decrease: float
     ccp_alpha: float
-    monotonic_cst: Any
-    categorical_features: Any
     missing: str
-    min_impurity: float
-    min_gain: float
 
-    kernel_criteria: ClassVar[dict[str, str]]
     node_threshold_: Floats
     node_feature_: NDArray[np.int32]
     node_left_: NDArray[np.int32]
@@ -75,7 +57,6 @@ class DecisionTree(Estimator, abstract=True):
     node_weight_: Floats
     node_rows_: NDArray[np.int64]
     node_value_: Floats
-    levels_: Levels
     seed_: int
     max_features_: int
     n_outputs_: int
@@ -86,42 +67,12 @@ class DecisionTree(Estimator, abstract=True):
     surrogate_agreement_: Floats
 
     @abstractmethod
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
-        """Return the target of a batch as the kernel takes it."""
-
-    @abstractmethod
-    def _weights(self, batch: Batch) -> Floats | None:
-        """Return the weights of rows, those of classes included."""
-
-    @abstractmethod
     def _parameters(self, common: TreeParameters, schema: Schema) -> Any:
         """Return what is learnt, with what is the class's own."""
 
     @property
     def _class_counts(self) -> tuple[int, ...]:
         return ()
-
-    def _accepted(self) -> Accepts:
-        return replace(self.accepts, cells=True) if self.__dict__.get("levels_") else self.accepts
-
-    def _source(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
-    ) -> Source:
-        if also:
-            raise TypeError(
-                f"{type(self).__name__} takes no {', '.join(also)} beside X, y and sample_weight."
-            )
-        accepts = self._accepted()
-        if reset:
-            self.__dict__.pop("_by_type", None)
-            streamed = is_streamed(X, y, sample_weight)
-            by_type = None if streamed or self.categorical_features is None else typed_columns(X)
-            accepts = self.accepts if by_type is None else replace(self.accepts, cells=True)
-            self._by_type = by_type
-        return self._admitted(accepts, X, y, sample_weight, reset, classes)
-
-    def _admitted(self, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any) -> Source:
-        return admit(self, accepts, X, y, weight, reset=reset, classes=classes)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         who, schema = type(self).__name__, source.schema
@@ -197,59 +148,6 @@ class DecisionTree(Estimator, abstract=True):
 
     def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
         return {"rows": len(batch)}
-
-    def _columns_looked_at(self, width: int) -> int:
-        asked = self.max_features
-        if asked is None:
-            return width
-        if asked == "sqrt":
-            return max(1, int(sqrt(width)))
-        if asked == "log2":
-            return max(1, int(log2(width)))
-        if isinstance(asked, float | np.floating) and not isinstance(asked, int | np.integer):
-            return max(1, int(asked * width))
-        return int(asked)
-
-    def _rules(
-        self, X: NDArray[Any], weight: Floats | None, target: Target, columns: int, seed: int
-    ) -> Rules:
-        rows = len(X) if weight is None else int(np.count_nonzero(weight))
-        total = float(rows) if weight is None else float(weight.sum())
-        width = X.shape[1]
-        monotone = self._monotone(width, target)
-        scale = target.factor**target.power
-        return Rules(
-            max_depth=self.max_depth or 0,
-            min_rows_split=max(_share_of(self.min_samples_split, rows), 2),
-            min_rows_leaf=_share_of(self.min_samples_leaf, rows),
-            min_weight_leaf=self.min_weight_fraction_leaf * total,
-            min_decrease=self.min_impurity_decrease * scale,
-            max_leaves=self.max_leaf_nodes or 0,
-            max_columns=0 if columns >= width else columns,
-            random_threshold=self.splitter == "random",
-            monotone=monotone,
-            seed=seed,
-            pure_below=self.min_impurity * scale,
-            min_gain=self.min_gain * scale,
-        )
-
-    def _monotone(self, width: int, target: Target) -> tuple[int, ...]:
-        if self.monotonic_cst is None:
-            return ()
-        from sklearn.utils.validation import _check_monotonic_cst
-
-        signs = np.asarray(_check_monotonic_cst(self, self.monotonic_cst))
-        who = type(self).__name__
-        if target.Y.shape[1] > 1:
-            raise ParameterError(
-                f"{who}: Monotonicity constraints are not supported with multiple outputs; fit one at a time."
-            )
-        if target.classes and target.classes[0] > 2:
-            raise ParameterError(
-                f"{who}: Monotonicity constraints are not supported with multiclass classification; "
-                "use two classes."
-            )
-        return tuple(int(sign) for sign in signs) if signs.any() else ()
 
     def _pruned(self, nodes: Nodes) -> Nodes:
         if self.ccp_alpha <= 0:
@@ -355,9 +253,3 @@ def _cells(X: NDArray[Any], weight: Floats | None) -> Missing:
     if np.isnan(X.sum(dtype=np.float64)):
         return Missing.of(Batch(X, weight=weight))
     return Missing(float(len(X)) if weight is None else float(weight.sum()), np.zeros(X.shape[1]))
-
-
-def _share_of(asked: Any, rows: int) -> int:
-    if isinstance(asked, int | np.integer):
-        return int(asked)
-    return max(1, ceil(asked * rows))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from surefit.core.errors import DataError
 from surefit.core.parameters import NonNegative, RandomState, Strength
-from surefit.data.batch import Batch
-from surefit.data.door import Accepts, admit
+from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import Source
-from surefit.data.targets import class_codes
 from surefit.models.candidate import Candidate
 from surefit.models.tree.arrays import (
     Categories,
@@ -29,9 +25,9 @@ from surefit.models.tree.arrays import (
     Missing,
     Monotone,
     SplitRows,
-    Target,
     TreeParameters,
 )
+from surefit.models.tree.class_targets import ClassTargets
 from surefit.models.tree.criteria import CLASS_CRITERIA
 from surefit.models.tree.pruned import PrunableTree
 
@@ -46,7 +42,7 @@ class ClassTreeParameters(TreeParameters):
     classes: Any
 
 
-class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
+class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
     r"""Part the rows again and again by the split after which classes are purest.
 
     A node with class shares :math:`p` costs :math:`1 - \sum_c p_c^2` (Gini) or :math:`-\sum_c p_c \log_2 p_c`
@@ -79,8 +75,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         {"max_leaf_nodes": (4, 8, 16, 32)},
         most_rows=500_000,
     )
-
-    classes_: Any
 
     def __init__(
         self,
@@ -129,25 +123,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         self.min_impurity = min_impurity
         self.min_gain = min_gain
 
-    def _admitted(self, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any) -> Source:
-        several = isinstance(classes, list) or _is_several(y)
-        if not several:
-            return super()._admitted(accepts, X, y, weight, reset, classes)
-        columns = _columns_of(y)
-        if classes is not None and len(classes) != len(columns):
-            raise DataError(f"y has {len(columns)} targets, but the tree was fitted to {len(classes)}.")
-        coded = [class_codes(c, None if classes is None else classes[o]) for o, c in enumerate(columns)]
-        Y = np.column_stack([codes for codes, _ in coded]).astype(np.float64)
-        source = admit(self, replace(accepts, target="number"), X, Y, weight, reset=reset)
-        self._several_classes = [labels for _, labels in coded]
-        return source
-
-    def _labels_of(self) -> list[NDArray[Any]]:
-        found = self.__dict__.get("_several_classes")
-        if found is None:
-            found = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
-        return list(found)
-
     def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
         if source.schema.classes is not None:
             self._several_classes = [source.schema.classes]
@@ -155,50 +130,10 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         del self._several_classes
         return learned
 
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
-        codes = np.asarray(batch.y).reshape(len(batch), -1)
-        return Target(codes.astype(np.int32), tuple(len(labels) for labels in self._labels_of()))
-
-    def _weights(self, batch: Batch) -> Floats | None:
-        if self.class_weight is None:
-            return batch.weight
-        codes = np.asarray(batch.y).reshape(len(batch), -1).astype(np.intp)
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight.copy()
-        asked = self.class_weight
-        each = asked if isinstance(asked, list) else [asked] * codes.shape[1]
-        if len(each) != codes.shape[1]:
-            raise DataError(
-                f"class_weight has {len(each)} entries for {codes.shape[1]} targets; give one for each."
-            )
-        base = weight.copy()
-        for o, labels in enumerate(self._labels_of()):
-            weight *= _class_factors(each[o], labels, codes[:, o], base)[codes[:, o]]
-        return weight
-
-    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
-        codes = np.asarray(batch.y).reshape(len(batch), -1)
-        if codes.shape[1] > 1:
-            return {"rows": len(batch)}
-        (labels,) = self._labels_of()
-        return {
-            "rows": len(batch),
-            "class_weights": (labels, np.bincount(codes[:, 0].astype(np.intp), batch.weight, len(labels))),
-        }
-
     def _parameters(self, common: TreeParameters, schema: Schema) -> ClassTreeParameters:
         labels = self._labels_of()
         values = {entry.name: getattr(common, entry.name) for entry in fields(common)}
         return ClassTreeParameters(**values, classes=labels[0] if len(labels) == 1 else labels)
-
-    @property
-    def _class_counts(self) -> tuple[int, ...]:
-        return tuple(len(labels) for labels in self._labels_of())
-
-    @property
-    def n_classes_(self) -> Any:
-        """How many classes there are; a list of them for several outputs."""
-        counts = self._class_counts
-        return counts[0] if len(counts) == 1 else list(counts)
 
     def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> NDArray[Any]:
         """Return the heaviest class of the leaf of each row, or write it ``to`` a file."""
@@ -219,13 +154,6 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         plain = [label.item() if hasattr(label, "item") else label for label in found]
         return plain[0] if len(plain) == 1 else plain
 
-    def _by_output(self, shares: Floats) -> list[Floats]:
-        return np.split(shares, np.cumsum(self._class_counts)[:-1], axis=1)
-
-    def _output_names(self) -> Sequence[str]:
-        several = len(getattr(self, "classes_", ())) if isinstance(getattr(self, "classes_", 0), list) else 0
-        return [f"prediction{o}" for o in range(several)] if several else ["prediction"]
-
     def predict_proba(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Any:
         """Return the share of each class in the leaf of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
@@ -238,37 +166,3 @@ class DecisionTreeClassifier(ClassifierMixin, PrunableTree):
         found = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [np.log(each) for each in found] if isinstance(found, list) else np.log(found)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
-
-def _is_several(y: Any) -> bool:
-    if isinstance(y, str) or y is None:
-        return False
-    shape = getattr(y, "shape", None)
-    if shape is None:
-        shape = np.shape(np.asarray(y, dtype=object)) if isinstance(y, list | tuple) else ()
-    return len(shape) == 2 and shape[1] > 1
-
-
-def _columns_of(y: Any) -> list[NDArray[Any]]:
-    from sklearn.utils import check_array
-
-    table = check_array(y, ensure_2d=True, dtype=None, input_name="y")
-    return [table[:, o] for o in range(table.shape[1])]
-
-
-def _class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
-    if asked is None:
-        return np.ones(len(labels))
-    if isinstance(asked, str):
-        total = np.bincount(codes, weight, len(labels))
-        present = total > 0
-        share = total.sum() / np.count_nonzero(present)
-        return np.asarray(np.divide(share, total, out=np.zeros_like(total), where=present))
-    from sklearn.utils.class_weight import compute_class_weight
-
-    return np.asarray(compute_class_weight(asked, classes=labels, y=labels), dtype=np.float64)

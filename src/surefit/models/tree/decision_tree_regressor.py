@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import frexp, ldexp
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from surefit.core.errors import DataError
 from surefit.core.parameters import NonNegative, RandomState, Strength
-from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.models.candidate import Candidate
@@ -26,21 +23,22 @@ from surefit.models.tree.arrays import (
     Missing,
     Monotone,
     SplitRows,
-    Target,
     TreeParameters,
 )
 from surefit.models.tree.criteria import NUMBER_CRITERIA
+from surefit.models.tree.number_targets import NumberTargets
 from surefit.models.tree.pruned import PrunableTree
 
 Floats = NDArray[np.float64]
 
 
-class DecisionTreeRegressor(RegressorMixin, PrunableTree):
+class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
     r"""Part the rows again and again by the split after which the target varies least.
 
     A node costs the mean of :math:`(y - \bar y)^2`, of :math:`|y - \mathrm{med}|` (absolute_error) or half
     the Poisson deviance :math:`y \log(y / \bar y)`, and predicts that mean or median. Parameters beside
-    scikit-learn's are those of :class:`~surefit.DecisionTreeClassifier`.
+    scikit-learn's are those of :class:`~surefit.DecisionTreeClassifier`; friedman_mse is another name of
+    squared_error, as there.
 
     The certificate says that every stored split is the best of its node.
 
@@ -65,7 +63,7 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
     def __init__(
         self,
         *,
-        criterion: Literal["squared_error", "absolute_error", "poisson"] = "squared_error",
+        criterion: Literal["squared_error", "friedman_mse", "absolute_error", "poisson"] = "squared_error",
         splitter: Literal["best", "random"] = "best",
         max_depth: Depth = None,
         min_samples_split: SplitRows = 2,
@@ -99,23 +97,6 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
         self.min_impurity = min_impurity
         self.min_gain = min_gain
 
-    def _weights(self, batch: Batch) -> Floats | None:
-        return batch.weight
-
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
-        Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
-        used = slice(None) if weight is None else weight > 0
-        if self.criterion == "poisson":
-            refuse_for_poisson(Y[used])
-            return Target(Y, factor=1.0)
-        centre = np.average(Y, axis=0, weights=weight)
-        spread = float(np.abs(Y[used] - centre).max(initial=0.0))
-        # Powers of two change no digit, and keep squares of tiny and of huge numbers in range.
-        factor = ldexp(1.0, -frexp(spread)[1]) if spread > 0 else 1.0
-        return Target(
-            (Y - centre) * factor, (), centre, factor, 2 if self.criterion == "squared_error" else 1
-        )
-
     def _parameters(self, common: TreeParameters, schema: Schema) -> TreeParameters:
         return common
 
@@ -132,17 +113,3 @@ class DecisionTreeRegressor(RegressorMixin, PrunableTree):
     def _predict(self, X: Any) -> Floats:
         found = self._values(X)
         return found[:, 0] if self.n_outputs_ == 1 else found
-
-
-def refuse_for_poisson(Y: Floats) -> None:
-    """Refuse counts below zero, and a target that is zero throughout."""
-    if (Y < 0).any():
-        row = int(np.flatnonzero((Y < 0).any(axis=1))[0])
-        raise DataError(
-            f"Some value(s) of y are negative, the first in row {row}, which is not allowed for Poisson "
-            "regression: use another criterion."
-        )
-    if (Y.sum(axis=0) <= 0).any():
-        raise DataError(
-            "Sum of y is not positive, which is necessary for Poisson regression: use another criterion."
-        )
