@@ -69,6 +69,7 @@ $(VENV)/.build: pyproject.toml constraints.txt tools/requirements.py
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.build
+	@sh tools/browser.sh
 	@echo "== installing what the tests need"
 	@$(PIP) install --constraint constraints.txt $$($(BIN)/python tools/requirements.py test)
 	@touch $@
