@@ -226,7 +226,7 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as JSON; infinite and missing numbers become null."""
-        return json.dumps(_plain(asdict(self)), indent=1, allow_nan=False, ensure_ascii=False)
+        return json.dumps(plain(asdict(self)), indent=1, allow_nan=False, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Record:
@@ -257,11 +257,12 @@ class Record:
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return what JSON can hold; infinite and missing numbers become null."""
     if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and not abs(value) < float("inf"):

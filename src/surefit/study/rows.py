@@ -101,6 +101,46 @@ def _named(matrix: MatrixStream) -> NamedColumns:
     return NamedColumns(matrix, _record_batch(Block(X, *sides)).schema)
 
 
+class Sampler:
+    """Draws rows at random, without replacement, from batches as they pass, and keeps their order.
+
+    Every row draws a key, and the rows of the least keys stay.
+    """
+
+    def __init__(self, rows: int, seed: int = 0) -> None:
+        self.rows = rows
+        self._rng = np.random.Generator(np.random.Philox(seed))
+        self._kept: pa.Table | None = None
+        self._keys = np.zeros(0)
+
+    def see(self, batch: pa.RecordBatch, start: int = 0) -> None:
+        """Take in a batch."""
+        import pyarrow as pa
+
+        if batch.num_rows == 0:
+            return
+        keys = self._rng.random(batch.num_rows)
+        if len(self._keys) >= self.rows:
+            near = np.flatnonzero(keys < np.partition(self._keys, self.rows - 1)[self.rows - 1])
+            batch, keys = batch.take(near), keys[near]
+        piece = pa.Table.from_batches([batch])
+        parts = [piece] if self._kept is None else [self._kept, piece]
+        self._kept = pa.concat_tables(parts, promote_options="permissive")
+        self._keys = np.concatenate([self._keys, keys])
+        if len(self._keys) > 2 * self.rows:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        if self._kept is not None and len(self._keys) > self.rows:
+            places = np.sort(np.argpartition(self._keys, self.rows)[: self.rows])
+            self._kept, self._keys = self._kept.take(places), self._keys[places]
+
+    def table(self) -> pa.Table | None:
+        """The rows drawn; None if there were none."""
+        self._shorten()
+        return None if self._kept is None else self._kept.combine_chunks()
+
+
 def sample(stream: ArrowStream, rows: int, seed: int = 0) -> pa.Table:
     """Draw rows at random in one pass, without replacement, in the order of the table; or all.
 
@@ -109,28 +149,8 @@ def sample(stream: ArrowStream, rows: int, seed: int = 0) -> pa.Table:
     >>> sample(stream, 3).num_rows, sample(stream, 1000).num_rows
     (3, 100)
     """
-    import pyarrow as pa
-
-    rng = np.random.Generator(np.random.Philox(seed))
-    kept: pa.Table | None = None
-    keys = np.zeros(0)
+    sampler = Sampler(rows, seed)
     for batch in stream.batches():
-        if batch.num_rows == 0:
-            continue
-        # Every row draws a key, and the rows of the least keys stay.
-        keys = np.concatenate([keys, rng.random(batch.num_rows)])
-        piece = pa.Table.from_batches([batch])
-        kept = piece if kept is None else pa.concat_tables([kept, piece], promote_options="permissive")
-        if kept.num_rows > 2 * rows:
-            kept, keys = _least(kept, keys, rows)
-    if kept is None:
-        return stream.arrow_schema.empty_table()
-    kept, _ = _least(kept, keys, rows)
-    return kept.combine_chunks()
-
-
-def _least(table: pa.Table, keys: Any, rows: int) -> tuple[pa.Table, Any]:
-    if table.num_rows <= rows:
-        return table, keys
-    places = np.sort(np.argpartition(keys, rows)[:rows])
-    return table.take(places), keys[places]
+        sampler.see(batch)
+    drawn = sampler.table()
+    return stream.arrow_schema.empty_table() if drawn is None else drawn
