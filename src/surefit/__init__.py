@@ -142,6 +142,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier as DecisionTreeClassifier
     from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor as DecisionTreeRegressor
     from surefit.solvers.minimize import minimize as minimize
+    from surefit.study.audit import audit as audit
     from surefit.study.kinds import decide_kinds as decide_kinds
     from surefit.study.typed import typed as typed
 
@@ -243,6 +244,7 @@ _EXPORTS = {
     "TweedieRegressor": "models.linear.tweedie_regressor",
     "VarianceThreshold": "evaluate.select_variance",
     "assess": "evaluate.assess",
+    "audit": "study.audit",
     "bias_variance": "evaluate.bias_variance",
     "bias_variance_curve": "evaluate.bias_variance",
     "bootstrap_validate": "evaluate.cross_validate_bootstrap",

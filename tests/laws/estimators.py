@@ -78,6 +78,11 @@ EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12, "max_iter": 25}
 EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1, "max_iter": 25}
 EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
+# Rows that are drawn depend on their order and number: these give all rows to every member.
+EXACT["AdaBoostClassifier"] = {"n_estimators": 5}
+EXACT["AdaBoostRegressor"] = {"resample": False, "n_estimators": 5}
+EXACT["BaggingClassifier"] = {"bootstrap": False, "n_estimators": 2}
+EXACT["BaggingRegressor"] = {"bootstrap": False, "n_estimators": 2}
 # What makes folds the same for rows in any order, and for weights as for repetition.
 BY_CONTENT: dict[str, dict[str, Any]] = {
     name: {"cv": 3, "folds": "content"}

@@ -25,6 +25,7 @@ from surefit.data.matrix import MatrixSource
 from surefit.data.source import TableSource, is_source
 from surefit.data.table import Table
 from surefit.engine.base import choose_engine
+from surefit.models.base import Estimator
 
 each_named = pytest.mark.parametrize("form", NAMED.values(), ids=NAMED.keys())
 each_plain = pytest.mark.parametrize("form", PLAIN.values(), ids=PLAIN.keys())
@@ -39,7 +40,9 @@ def learned(model):
             continue
         value = getattr(model, f"{name}_")
         several = value if isinstance(value, list | tuple) else [value]
-        found |= {f"{name}{number}": np.asarray(array) for number, array in enumerate(several)}
+        for number, one in enumerate(several):
+            inner = learned(one) if isinstance(one, Estimator) else {"": np.asarray(one)}
+            found |= {f"{name}{number}{within}": array for within, array in inner.items()}
     return found
 
 

@@ -20,6 +20,7 @@ Claim = Literal[
     "best splits",  # every stored split is the best of its node
     "measured",  # an objective that the fit stated, computed again
     "estimated",  # a loss on data not used to fit, with its standard error
+    "bounded",  # a number of the training rows, below a bound that theory gives
     "exact",  # a closed form, recomputed
     "infeasible",  # a mixture of the constraints that nothing satisfies
     "unbounded",  # a ray along which the objective falls for ever
@@ -33,6 +34,7 @@ _SENTENCES: Mapping[str, str] = {
     "best splits": "No stored split can be improved by more than {value} ({measure}).",
     "measured": "The objective is what the fit stated, to {value} ({measure}).",
     "estimated": "On data not used to fit, the {measure} is {value}.",
+    "bounded": "Of the rows it was fitted to, the {measure} is {value}.",
     "exact": "The answer is a closed form; recomputing it changes it by {value} ({measure}).",
     "infeasible": "The constraints contradict each other in a mixture that is exact to {value} ({measure}).",
     "unbounded": "The objective falls for ever along a ray that leaves no constraint by {value} ({measure}).",

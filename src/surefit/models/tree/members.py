@@ -1,0 +1,126 @@
+"""What ensembles of any base model share: copies of it, each with its own seed, and how rows reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from surefit.core.certificate import Certificate
+from surefit.core.config import threads
+from surefit.core.parameters import Has
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts
+from surefit.data.source import Source, in_memory
+from surefit.engine.base import Engine, choose_engine
+from surefit.models.base import Estimator
+from surefit.models.linear.rows import gathered
+from surefit.stats.missing import Missing
+
+Member = Annotated[object, Has("fit")]
+MOST_SEED = 2**31 - 1
+STATED = 1e-9  # by how much a number that is computed again may differ, relative to its scale
+
+
+class Ensemble(Estimator, abstract=True):
+    """An estimator whose answers are those of its members, taken together."""
+
+    estimator: Any
+    estimators_: list[Any]
+
+    def _base(self) -> Any:
+        """The model that members are copies of."""
+        return self._default_base() if self.estimator is None else self.estimator
+
+    def _default_base(self) -> Any:
+        raise NotImplementedError
+
+    def _accepted(self) -> Accepts:
+        return accepted_by(self._base(), self.accepts)
+
+    @property
+    def estimator_(self) -> Any:
+        """The model that the members are copies of."""
+        check_is_fitted(self)
+        return self._base()
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self._base())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+
+def accepted_by(base: Any, accepts: Accepts) -> Accepts:
+    """What an ensemble can be fed, given what its base model can."""
+    if isinstance(base, Estimator):
+        own = base._accepted()
+        return replace(accepts, sparse=own.sparse, missing=own.missing)
+    tags = get_tags(base).input_tags
+    return replace(accepts, sparse=tags.sparse, missing=tags.allow_nan)
+
+
+def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
+    """All rows in one batch, and evidence of them; what a stream lacks is counted in a pass of its own."""
+    inside = in_memory(source)
+    cells = None if inside is not None else engine.accumulate(Missing.of, source)
+    batch = gathered(source) if inside is None else inside
+    evidence: dict[str, Any] = {"rows": len(batch)}
+    return batch, evidence if cells is None else {**evidence, "cells": (cells.weight, cells.missing)}
+
+
+def is_own(base: Any) -> bool:
+    """Whether a model, or the last step of a pipeline, is one of surefit's."""
+    return isinstance(base.steps[-1][1] if hasattr(base, "steps") else base, Estimator)
+
+
+def takes_weights(base: Any) -> bool:
+    """Whether a model can be fitted to weighted rows."""
+    return bool(has_fit_parameter(base, "sample_weight"))
+
+
+def seeded(base: Any, generator: np.random.Generator) -> Any:
+    """A copy of a model; wherever it draws at random, it has a seed from the generator."""
+    member = clone(base)
+    names = [name for name in sorted(member.get_params(deep=True)) if name.endswith("random_state")]
+    seeds = {name: int(generator.integers(MOST_SEED)) for name in names}
+    return member.set_params(**seeds) if seeds else member
+
+
+def jobs_for(n_jobs: int | None) -> int:
+    """On how many threads members are fitted; all that are configured for None and for -1."""
+    if n_jobs is None or n_jobs == -1:
+        return threads()
+    return max(1, n_jobs if n_jobs > 0 else threads() + 1 + n_jobs)
+
+
+def proof_of(
+    member: Estimator, X: Any, y: NDArray[Any], weight: Any, engine: Engine | None = None
+) -> Certificate:
+    """The certificate of a member, computed again from the rows that it was fitted to."""
+    source = member._source(X, y, weight, reset=False, classes=getattr(member, "classes_", None))
+    return member._certify(source, choose_engine(source) if engine is None else engine)
+
+
+def drift(stated: Any, found: Any, scale: float) -> float:
+    """By how much numbers differ from those that were stated, relative to a scale; NaN is equal to NaN."""
+    one, two = np.asarray(stated, dtype=np.float64), np.asarray(found, dtype=np.float64)
+    if one.shape != two.shape or (np.isnan(one) != np.isnan(two)).any():
+        return float("inf")
+    gap = np.abs(np.nan_to_num(one) - np.nan_to_num(two)).max(initial=0.0)
+    return float(gap / scale) if scale > 0 else float(gap > 0)
