@@ -247,8 +247,8 @@ struct NumberSums {
       const double l = left[o], r = right[o];
       switch (impurity_kind) {
         case Impurity::poisson: {
-          // A mean of nothing would make a count impossible.
-          if (l <= 0.0 || r <= 0.0) return -HUGE_VAL;
+          // A mean of nothing would make a count impossible; what is left of a sum may be a rounding.
+          if (std::min(l, r) <= 1e-14 * std::max(l, r)) return -HUGE_VAL;
           total += l * std::log(l / wl) + r * std::log(r / wr);
           break;
         }

@@ -102,8 +102,11 @@ class Parameter:
     alternatives: tuple[Alternative, ...]
 
     def holds(self, value: Any) -> bool:
-        """Whether the value is of one of the declared forms."""
-        return any(alternative.holds(value) for alternative in self.alternatives)
+        """Whether the value is of one of the declared forms; shares are not meant by whole numbers that are
+        counts.
+        """
+        counted = isinstance(value, Integral) and any(each.type is int for each in self.alternatives)
+        return any(each.holds(value) for each in self.alternatives if not (counted and each.type is float))
 
     @property
     def words(self) -> str:

@@ -88,6 +88,8 @@ def admit(
     words = explain_target(type(estimator).__name__, y) if accepts.target == "number" else None
     if words is not None:
         raise DataError(words)
+    if hasattr(y, "toarray"):
+        raise TypeError(f"{type(estimator).__name__} takes no sparse target: give y.toarray().")
     given = X
     X, y = _validated(estimator, accepts, X, y, reset)
     target, about = _target(accepts, y, classes)

@@ -23,7 +23,12 @@ CLASS_CRITERIA = {
     "gain_ratio": "gain_ratio",
     "chi_squared": "chi_squared",
 }
-NUMBER_CRITERIA = {"squared_error": "squared", "absolute_error": "absolute", "poisson": "poisson"}
+NUMBER_CRITERIA = {
+    "squared_error": "squared",
+    "friedman_mse": "squared",
+    "absolute_error": "absolute",
+    "poisson": "poisson",
+}
 
 
 def terms(Y: NDArray[Any], weight: Floats, criterion: str, classes: tuple[int, ...]) -> Floats:
@@ -94,7 +99,8 @@ def gain(
             found = _ratio(left, wl, whole, weight, classes)
         if criterion == "poisson":
             k = left.shape[1] // 2
-            barred = (left[:, :k] <= 0).any(axis=1) | (right[:, :k] <= 0).any(axis=1)
+            less, more = np.minimum(left, right)[:, :k], np.maximum(left, right)[:, :k]
+            barred = (less <= 1e-14 * more).any(axis=1)  # what is left of a sum may be a rounding
             found = np.where(barred, -np.inf, found)
     return np.asarray(np.where((wl > 0) & (wr > 0), found, -np.inf))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from surefit.core.native.tree_apply import tree_apply
 from surefit.core.native.tree_grow import Grown
@@ -175,7 +175,7 @@ class TreeView:
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Return the leaf of each row."""
-        return tree_apply(self.nodes.grown, X)
+        return tree_apply(self.nodes.grown, X.toarray() if issparse(X) else X)
 
     def predict(self, X: NDArray[Any]) -> Floats:
         """Return the value of the leaf of each row."""
