@@ -69,7 +69,7 @@ class Converted:
         import pyarrow as pa
 
         fields = [origin.arrow_schema.field(name) for name in names]
-        schema = [(field.name, _type(field, kinds.get(field.name))) for field in fields]
+        schema = [(field.name, type_of(field, kinds.get(field.name))) for field in fields]
         return cls(origin, target, pa.schema(schema))
 
     @property
@@ -100,7 +100,7 @@ class Converted:
         return [Converted(part, self.target, self.arrow_schema) for part in self.origin.parts()]
 
 
-def _type(field: pa.Field, kind: str | None) -> pa.DataType:
+def type_of(field: pa.Field, kind: str | None) -> pa.DataType:
     """The type of a column that is read as some kind; its own where it is of that kind already."""
     import pyarrow as pa
 

@@ -1,0 +1,70 @@
+"""Numbers far from all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from surefit.core.diagnosis import Finding
+from surefit.study.checks.base import Case, Check, Seen
+
+
+class Outliers(Check):
+    """Values beyond three distances between the quartiles from them: one of a million, of normal numbers."""
+
+    name = "outliers"
+    far = 3.0  # Tukey's fence for what is far out
+    rows = 20  # fewer do not tell quartiles
+
+    def findings(self, seen: Seen) -> Iterable[Finding]:
+        """Count them from the sketch of each column."""
+        sketch, names = seen.facts.sketch, seen.facts.sketched
+        if sketch is None or seen.facts.rows < self.rows:
+            return
+        quartiles = np.array([seen.facts.columns[name].quartiles for name in names])
+        reach = self.far * (quartiles[:, 2] - quartiles[:, 0])
+        low, high = quartiles[:, 0] - reach, quartiles[:, 2] + reach
+        outside = sketch.cdf(np.nextafter(low, -np.inf)) + 1.0 - sketch.cdf(high)
+        found = {}
+        for j, name in enumerate(names):
+            column = seen.facts.columns[name]
+            beyond = (column.low < low[j]) | (column.high > high[j])
+            if beyond and reach[j] > 0 and seen.kinds[name] == "number":
+                found[name] = max(1, round(float(outside[j]) * column.present))
+        if not found:
+            return
+        worst = sorted(found, key=lambda name: -found[name])
+        told = [self._told(seen, name, found[name]) for name in worst[:3]]
+        more = f", and {len(worst) - 3} more columns have some" if len(worst) > 3 else ""
+        yield Finding(
+            self.name,
+            "note",
+            f"Far from the rest are {', '.join(told)}{more}.",
+            "Check the largest for slips; if they are real, prefer a loss that withstands them "
+            "(Huber, absolute) or take logarithms.",
+            tuple(worst),
+            evidence={"columns": float(len(worst)), "most": float(found[worst[0]])},
+        )
+
+    @staticmethod
+    def _told(seen: Seen, name: str, count: int) -> str:
+        column = seen.facts.columns[name]
+        first, _, last = column.quartiles
+        end = column.high if column.high - last > first - column.low else column.low
+        return f"{count:,} of {name!r} (up to {end:.4g}, where half lie from {first:.4g} to {last:.4g})"
+
+    @classmethod
+    def sick(cls) -> Case:
+        """One beyond the fence, 39 + 3 * 20."""
+        return cls._case(90.5)
+
+    @classmethod
+    def sound(cls) -> Case:
+        """One within it."""
+        return cls._case(80.5)
+
+    @staticmethod
+    def _case(last: float) -> Case:
+        return Case(pa.table({"a": [*(place + 0.25 for place in range(40)), last]}))
