@@ -22,7 +22,7 @@ def visible(text: object, most: int | None = None) -> str:
     words = str(text)
     if most is not None and len(words) > most:
         words = words[:most] + "…"  # before the loop, which need not see ten thousand characters
-    shown = "".join(_spelt(character) for character in words)
+    shown = words if words.isprintable() else "".join(map(_spelt, words))
     return shown if most is None or len(shown) <= most else f"{shown[: most - 1]}…"
 
 

@@ -20,7 +20,8 @@ def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
     shown = table(
         "Columns of the table",
         ["Column", "Kind", "Role", "Missing", "Distinct", "Values", "Why"],
-        [_line(column, record) for column in ordered],
+        ordered,
+        lambda column: _line(column, record),
     )
     return {"kinds": kinds.most_common(), "table": shown}
 

@@ -45,7 +45,7 @@ def _drawn(record: Record, scored: list[EntryRecord]) -> Figure:
     others = sorted({name for entry in scored for name in entry.others})[:4]
     head = ["Model", metric_words(record.metric), f"{100 * record.level:g} %", "Group", "p", "Settings"]
     head += [*map(metric_words, others), "Rows", "Seconds a fit"]
-    behind = table("Leaderboard", head, [_line(record, entry, others) for entry in scored])
+    behind = table("Leaderboard", head, scored, lambda entry: _line(record, entry, others))
     return figure("leaderboard-scores", chart, behind, "wide")
 
 

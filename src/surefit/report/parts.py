@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
@@ -60,16 +61,25 @@ class Marked:
     mark: str
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], code: bool = False) -> Table:
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Any],
+    line: Callable[[Any], Iterable[Any]] = tuple,
+    code: bool = False,
+) -> Table:
     """Make a table, cut after so many rows that it can still be read, and say how many were left out.
+
+    line: makes the cells of a row, of those that are kept.
 
     >>> table("Numbers", ["n"], [[k] for k in range(205)]).note
     'and 5 more rows'
     """
-    found = [tuple(row) for row in rows]
-    more = len(found) - MOST_ROWS
-    note = f"and {more:,} more row{'s' if more > 1 else ''}" if more > 0 else ""
-    return Table(caption, tuple(head), tuple(found[:MOST_ROWS]), note, code)
+    rest = iter(rows)
+    kept = tuple(tuple(line(row)) for row in islice(rest, MOST_ROWS))
+    more = sum(1 for _ in rest)
+    note = f"and {more:,} more row{'s' if more > 1 else ''}" if more else ""
+    return Table(caption, tuple(head), kept, note, code)
 
 
 def figure(key: str, chart: Any, behind: Table, look: str = "") -> Figure:
