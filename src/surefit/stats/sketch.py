@@ -109,7 +109,7 @@ class Sketch(Statistic):
         for j in range(len(self.weight)):
             values, weights = _union(*self._levels(j))
             if len(values):
-                found[:, j] = _interpolated(values, weights, ranks)
+                found[:, j] = repeated_quantiles(values, weights, ranks)
                 found[ranks <= 0, j], found[ranks >= 1, j] = self.minimum[j], self.maximum[j]
         return found if np.ndim(q) else found[0]
 
@@ -227,7 +227,7 @@ def _settle(levels: list[Buffer], size: int) -> tuple[list[Buffer], float]:
     return kept, added
 
 
-def _interpolated(values: Vector, weights: Vector, ranks: Vector) -> Vector:
+def repeated_quantiles(values: Vector, weights: Vector, ranks: Vector) -> Vector:
     """Read quantiles off a polygon: a value of weight w takes the places of its w repetitions."""
     ends = np.cumsum(weights)
     middle, half = ends - (weights + 1) / 2, np.maximum(weights - 1, 0) / 2

@@ -62,7 +62,7 @@ class ClassTargets(TreeRows, abstract=True):
             )
         base = weight.copy()
         for o, labels in enumerate(self._labels_of()):
-            weight *= _class_factors(each[o], labels, codes[:, o], base)[codes[:, o]]
+            weight *= class_factors(each[o], labels, codes[:, o], base)[codes[:, o]]
         return weight
 
     def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
@@ -114,7 +114,8 @@ def _columns_of(y: Any) -> list[NDArray[Any]]:
     return [table[:, o] for o in range(table.shape[1])]
 
 
-def _class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+def class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+    """Return by how much each class multiplies the weights of its rows."""
     if asked is None:
         return np.ones(len(labels))
     if isinstance(asked, str):
