@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import linear_model
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 import surefit
@@ -235,3 +236,15 @@ def test_adding_all_mistakes_at_once_keeps_the_best_plane():
     np.testing.assert_allclose(model.coef_, again.coef_, rtol=1e-9)
     assert model.certificate_.value <= 0.1
     assert model.certificate_.value == pytest.approx(1 - model.score(X, TWO))
+
+
+def test_a_fit_that_led_up_claims_nothing_and_says_so() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    down = surefit.SGDClassifier(random_state=0).fit(X, y)
+    assert down.certificate_.claim == "optimal" and down.certificate_.tolerance == 1.0
+    up = surefit.SGDClassifier(loss="squared_hinge", random_state=0).fit(X, y)  # as scikit-learn's steps do
+    assert up.certificate_.claim == "measured"
+    assert "worse-than-nothing" in {finding.code for finding in up.diagnosis_}
+    assert "worse-than-nothing" not in {finding.code for finding in down.diagnosis_}
+    assert surefit.verify(up, X, y).holds and not surefit.verify(up, X, 1 - y).holds

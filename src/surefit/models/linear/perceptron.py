@@ -145,8 +145,10 @@ class Perceptron(StochasticClassifier):
         measure = "share of training rows on the wrong side of a plane"
         return Certificate("optimal", measure, wrong, float(self.tol or 0.0), parts)
 
-    def _proof(self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace) -> Certificate:
-        found = super()._proof(problems, points, trace)
+    def _proof(
+        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+    ) -> Certificate:
+        found = super()._proof(problems, points, trace, led_down=led_down)
         return replace(found, tolerance=0.0) if found.value == 0 else found
 
 

@@ -200,12 +200,17 @@ class StochasticLinear(Estimator, abstract=True):
         )
         self._schema = source.schema
         points = [problem.packed(int(self.average)) for problem in problems]
+        evidence: dict[str, Any] = {"column_moments": spread.moments, "rows": spread.rows}
         if self.polish:
             points, proof = self._polished(problems, points)
         else:
-            proof = self._proof(problems, points, trace)
+            worths = [
+                _worth(problem.objective, point) for problem, point in zip(problems, points, strict=True)
+            ]
+            worst_of = max(worths, key=lambda worth: worth[0] - worth[1])
+            proof = self._proof(problems, points, trace, led_down=worst_of[0] <= worst_of[1])
+            evidence["objective_and_at_zero"] = worst_of
         self._keep_averaging(problems)
-        evidence = {"column_moments": spread.moments, "rows": spread.rows}
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _polished(
@@ -224,12 +229,24 @@ class StochasticLinear(Estimator, abstract=True):
         }
         return [found.x for found in solved], replace(worst(proofs), witness=kept)
 
-    def _proof(self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace) -> Certificate:
-        """State the gap that the epochs left; where their own rule did not end them, hold it to ``tol``."""
+    def _proof(
+        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+    ) -> Certificate:
+        """State the gap that the epochs left, and hold it to ``tol``.
+
+        Where their own rule ended them it is held to all that there was to gain, because that rule promises
+        no more than to lead down; where it did not even do that, the objective is stated and nothing else.
+        """
         found = self._measured([problem.objective for problem in problems], points, problems)
         ended = self.tol is None or all(problem.done for problem in problems) or trace.asked_to_stop
-        limit = float(self.tol or 0.0)
-        return replace(found, tolerance=max(limit, found.value * (1 + 1e-6)) if ended else limit)
+        if not ended:
+            return replace(found, tolerance=float(self.tol or 0.0))
+        return replace(found, tolerance=1.0) if led_down else self._restated(found, found)
+
+    def _restated(self, stated: Certificate, found: Certificate) -> Certificate:
+        drift = max(_change(stated.parts[name], found.parts[name]) for name in self.stated)
+        words = f"relative change of the {' or the '.join(self.stated)}"
+        return Certificate("measured", words, drift, STATED, found.parts, found.witness)
 
     def _measured(
         self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
@@ -255,10 +272,9 @@ class StochasticLinear(Estimator, abstract=True):
         coef = np.atleast_2d(self.coef_)
         points = list(np.column_stack([coef, np.ravel(self.intercept_)]) if self.fit_intercept else coef)
         found = self._measured(objectives, points)
-        drift = max(_change(stated.parts[name], found.parts[name]) for name in self.stated)
-        if not drift <= STATED:
-            words = f"relative change of the {' or the '.join(self.stated)}"
-            return Certificate("measured", words, drift, STATED, found.parts)
+        again = self._restated(stated, found)
+        if stated.claim == "measured" or not again.holds:
+            return again
         return replace(found, tolerance=stated.tolerance)
 
     def _learnt(self, points: Sequence[Floats], problems: Sequence[Problem], source: Source) -> Any:
@@ -348,6 +364,14 @@ class StochasticLinear(Estimator, abstract=True):
             self._adopt(Learned(self._learnt(points, problems, source), proof), schema)
 
         return self._atomically(step)
+
+
+def _worth(objective: Objective, point: Floats) -> tuple[float, float]:
+    """The objective of a fit, and of no coefficients; alike where nothing can be better than the latter."""
+    nothing = float(objective.at(np.zeros_like(point), 0).value)
+    if nothing == objective.targets.floor / objective.targets.weight:
+        return nothing, nothing
+    return float(objective.at(point, 0).value + objective.penalised(point)), nothing
 
 
 def _change(before: float, now: float) -> float:
