@@ -242,9 +242,11 @@ def test_a_fit_that_led_up_claims_nothing_and_says_so() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     down = surefit.SGDClassifier(random_state=0).fit(X, y)
-    assert down.certificate_.claim == "optimal" and down.certificate_.tolerance == 1.0
+    assert down.certificate_.claim == "optimal"
+    assert down.certificate_.tolerance == 1.0
     up = surefit.SGDClassifier(loss="squared_hinge", random_state=0).fit(X, y)  # as scikit-learn's steps do
     assert up.certificate_.claim == "measured"
     assert "worse-than-nothing" in {finding.code for finding in up.diagnosis_}
     assert "worse-than-nothing" not in {finding.code for finding in down.diagnosis_}
-    assert surefit.verify(up, X, y).holds and not surefit.verify(up, X, 1 - y).holds
+    assert surefit.verify(up, X, y).holds
+    assert not surefit.verify(up, X, 1 - y).holds
