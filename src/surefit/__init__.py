@@ -144,6 +144,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.solvers.minimize import minimize as minimize
     from surefit.study.audit import audit as audit
     from surefit.study.kinds import decide_kinds as decide_kinds
+    from surefit.study.learn import learn as learn
     from surefit.study.typed import typed as typed
 
     __version__: str
@@ -262,6 +263,7 @@ _EXPORTS = {
     "inspect": "io.load",
     "lars_path": "models.linear.lars_path",
     "lasso_path": "models.linear.sparse_path",
+    "learn": "study.learn",
     "learning_curve": "evaluate.curves",
     "load": "io.load",
     "make_pipeline": "evaluate.pipeline",

@@ -1,0 +1,76 @@
+"""Which families of the registry suit a target, and how each is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from surefit.core.errors import ParameterError
+from surefit.core.registry import members
+from surefit.models.base import Estimator
+from surefit.models.candidate import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A class that takes part, with what it declares."""
+
+    name: str
+    cls: Any
+    candidate: Candidate
+
+    def model(self, settings: Mapping[str, Any] | None = None) -> Any:
+        """The model with the parameters that it declares, and with settings chosen among those to try."""
+        return self.cls(**{**self.candidate.given, **(settings or {})})
+
+    @property
+    def grid(self) -> list[dict[str, Any]]:
+        """All settings to choose among; one without any, for a family that has nothing to choose."""
+        names, values = list(self.candidate.settings), self.candidate.settings.values()
+        return [dict(zip(names, entry, strict=True)) for entry in product(*values)]
+
+
+def entrants(task: str, y: NDArray[Any], models: Iterable[str] | None = None) -> list[Entrant]:
+    """The families that can learn such a target, the baseline first, then from simple to complex.
+
+    models: names of classes; others, but for the baseline, are left out.
+
+    >>> found = entrants("regression", np.array([0.5, -1.0, 2.0]))
+    >>> found[0].name, "Lasso" in [entry.candidate.title for entry in found]
+    ('MeanRegressor', True)
+    """
+    known = [
+        Entrant(name, cls, cls.__dict__["candidate"])
+        for name, cls in members(Estimator.kind).items()
+        if isinstance(cls.__dict__.get("candidate"), Candidate)
+    ]
+    wanted = task == "classification"
+    found = [entry for entry in known if is_classifier(entry.cls()) == wanted and _suits(entry, task, y)]
+    if models is not None:
+        found = _named(found, [models] if isinstance(models, str) else list(models), task)
+    return sorted(found, key=lambda entry: (entry.candidate.complexity, entry.name))
+
+
+def _suits(entrant: Entrant, task: str, y: NDArray[Any]) -> bool:
+    if task == "classification" or entrant.candidate.target == "any":
+        return True
+    if entrant.candidate.target == "positive":
+        return bool((y > 0).all())
+    return bool((y >= 0).all() and (y == np.floor(y)).all() and y.max() > 0)
+
+
+def _named(found: Sequence[Entrant], names: list[str], task: str) -> list[Entrant]:
+    by_name = {entry.name: entry for entry in found}
+    for name in names:
+        if name not in by_name:
+            near = get_close_matches(name, by_name, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose among {', '.join(by_name)}."
+            raise ParameterError(f"there is no model {name!r} for {task} of this target: {hint}")
+    return [entry for entry in found if entry.name in names or entry.candidate.complexity == 0]

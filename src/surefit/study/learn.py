@@ -1,0 +1,154 @@
+"""``surefit.learn``: from a table to a model that one can trust."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from surefit.core.config import threads
+from surefit.core.errors import ParameterError
+from surefit.evaluate.intervals_base import check_level
+from surefit.study.candidates import Entrant, entrants
+from surefit.study.conclude import Conclusion
+from surefit.study.events import Event, Listener, silent
+from surefit.study.fold import Work
+from surefit.study.leaderboard import entry_of
+from surefit.study.plan import limit, plan_rows
+from surefit.study.race import FoldWork, Race, Standing, run_race
+from surefit.study.result import Study
+from surefit.study.scoring import folds_for, metrics_for
+from surefit.study.streamed import StreamedWork
+from surefit.study.subject import MOST_CELLS, Subject, look
+from surefit.study.threshold import Costs, check_costs
+from surefit.study.unfinished import Unfinished
+
+RACE_SHARE = 0.7  # of the budget; the rest is for the last fit and for asking it questions
+STREAMED_FOLDS = 3  # each is read several times
+
+
+def learn(
+    table: Any,
+    target: Any,
+    *,
+    task: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    metric: str | None = None,
+    budget: float = 60.0,
+    seed: int = 0,
+    costs: tuple[float, float] | None = None,
+    weight: str | None = None,
+    level: float = 0.95,
+    drop: Sequence[str] = (),
+    folder: str | Path | None = None,
+    resume: bool = False,
+    models: Iterable[str] | None = None,
+    folds: int | None = None,
+    most_cells: int = MOST_CELLS,
+    name: str | None = None,
+    command: str = "",
+    on_event: Listener = silent,
+) -> Study:
+    """Read a table as it is, compare the families that suit it, and fit the simplest of the best.
+
+    table: whatever ``surefit.read`` reads. target: the column to predict, or its values. task, kinds:
+    overrule what is learnt and what columns are. metric: to choose by; the root mean squared error, the area
+    under the ROC curve or the accuracy by default. budget: seconds; more of them cut the folds anew more
+    often, which narrows the intervals. costs: of a false positive and a false negative, for the threshold.
+    weight: a column that says how often rows count. folder: where the model, the record, the predictions and
+    a script go; with resume, a study that was interrupted there goes on. models: names of classes to try.
+    most_cells: of a larger table, families that stream learn from all rows and the others from a sample.
+    name, command: of the table and of what was run, for the record. on_event: is told of each step.
+
+    >>> import surefit
+    >>> from sklearn.datasets import load_diabetes
+    >>> table = load_diabetes(as_frame=True).frame
+    >>> study = surefit.learn(table, "target", models=["LinearRegression"], folds=5)
+    >>> print(study.record.answer[0])
+    Linear regression predicts target best of 2 models.
+    >>> study.predict(table[:1]).round().tolist(), study.record.chosen.certificate.holds
+    ([206.0], True)
+    """
+    began = time.monotonic()
+    level = check_level(level)
+    charge = check_costs(costs)
+    _check(budget, weight, folds, folder, resume)
+    subject = look(
+        table,
+        target,
+        kinds=kinds,
+        task=task,
+        weight=weight,
+        drop=tuple(drop),
+        name=name,
+        seed=seed,
+        most_cells=most_cells,
+        tell=on_event,
+    )
+    found = _entrants(subject, models, charge)
+    metrics = metrics_for(subject.task, subject.held.y, subject.held.classes, metric, found[0].model())
+    held = Work(subject.held, metrics, seed)
+    work: FoldWork = held
+    if subject.streamed:
+        work = StreamedWork(subject.source(), subject.decided.labelled, len(subject.held), subject.task, held)
+    count = folds or (STREAMED_FOLDS if subject.streamed else folds_for(subject.held.y, subject.task))
+    standings = [Standing(entry) for entry in found]
+    deadline = began + RACE_SHARE * budget
+    unfinished = None
+    if folder is not None:
+        decided = subject.decided
+        key = [subject.digest, decided.target, weight, repr(decided.kinds), list(metrics), seed, count]
+        unfinished = Unfinished.at(folder, key, resume)
+    jobs = 1 if subject.streamed else threads()
+    if unfinished is None or not unfinished.planned(standings):
+        if subject.streamed:
+            limit(standings, len(subject.held), streams=False)
+        else:
+            plan_rows(held, standings, count, max(0.0, deadline - time.monotonic()), jobs)
+        if unfinished is not None:
+            unfinished.keep_plan(standings)
+
+    def tell(race: Race, who: str) -> None:
+        known = [each for each, entry in race.standings.items() if entry.failed or race.ended(entry)]
+        so_far = tuple(entry_of(race, each) for each in known)
+        on_event(Event("race", race.standings[who].entrant.candidate.title, so_far))
+
+    race = run_race(
+        work,
+        standings,
+        folds=count,
+        deadline=deadline,
+        jobs=jobs,
+        level=level,
+        stores=None if unfinished is None else unfinished.stores(standings),
+        tell=tell,
+    )
+    conclusion = Conclusion(subject, race, held, charge, began, float(budget))
+    study = conclusion.study(command, on_event)
+    if folder is not None:
+        study.save(folder)
+    if unfinished is not None:
+        unfinished.clear()
+    on_event(Event("done", study.record.answer[0], study.record.leaderboard, study.record))
+    return study
+
+
+def _check(budget: Any, weight: Any, folds: Any, folder: Any, resume: bool) -> None:
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
+        raise ParameterError(f"budget={budget!r} must be a number of seconds above zero.")
+    if weight is not None and not isinstance(weight, str):
+        raise ParameterError("weight must be the name of a column of the table.")
+    if folds is not None and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
+        raise ParameterError(f"folds={folds!r} must be a whole number of at least 2.")
+    if resume and folder is None:
+        raise ParameterError("resume=True needs the folder of the study that was interrupted: give folder=.")
+
+
+def _entrants(subject: Subject, models: Iterable[str] | None, costs: Costs | None) -> list[Entrant]:
+    found = entrants(subject.task, subject.held.y, models)
+    if costs is None:
+        return found
+    if subject.held.classes is None or len(subject.held.classes) != 2:
+        raise ParameterError("costs are of false positives and negatives, so of two classes: leave them out.")
+    return [entry for entry in found if hasattr(entry.cls, "predict_proba")]

@@ -1,0 +1,135 @@
+"""What a study is about: the table as it was read, what was decided about it, and its rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefit.core.config import current_config
+from surefit.core.errors import DataError
+from surefit.data.files import is_path
+from surefit.data.source import TableSource
+from surefit.data.stream import ArrowStream
+from surefit.study.audit import audit
+from surefit.study.decide import Decided, decide
+from surefit.study.digest import digest_of
+from surefit.study.events import Event, Listener
+from surefit.study.held import Held
+from surefit.study.record import FindingRecord, Task
+from surefit.study.rows import sample, stream_of
+from surefit.study.typed import typed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FEWEST = 4  # rows with a target: two to learn from and two to test on
+MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a sample is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A table and all that was decided before anything is learnt.
+
+    table: a path, or the table itself. held: its rows, or a sample where ``streamed``. digest: of its values.
+    """
+
+    table: Any
+    name: str
+    decided: Decided
+    findings: tuple[FindingRecord, ...]
+    held: Held
+    streamed: bool
+    digest: str
+
+    @property
+    def task(self) -> Task:
+        """What is learnt."""
+        return self.decided.task.task
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the table lies in files."""
+        return is_path(self.table)
+
+    def source(self) -> TableSource:
+        """All rows with a target, as the models read them."""
+        return self.decided.read(self.table)
+
+    def rows(self, numbers: Any) -> pa.Table:
+        """Some rows of the table, as they are."""
+        import pyarrow as pa
+
+        wanted, start, pieces = np.sort(np.asarray(numbers)), 0, []
+        for batch in self._stream().batches():
+            here = wanted[(wanted >= start) & (wanted < start + batch.num_rows)] - start
+            if len(here):
+                pieces.append(pa.Table.from_batches([batch]).take(here))
+            start += batch.num_rows
+        return pa.concat_tables(pieces, promote_options="permissive")
+
+    def _stream(self) -> ArrowStream:
+        return stream_of(self.table, self.decided.target)[0]
+
+
+def look(
+    table: Any,
+    target: Any,
+    *,
+    kinds: Mapping[str, str] | None,
+    task: str | None,
+    weight: str | None,
+    drop: tuple[str, ...],
+    name: str | None,
+    seed: int,
+    most_cells: int,
+    tell: Listener,
+) -> Subject:
+    """Read a table, decide what its columns are, audit it, and take its rows into memory."""
+    opened, wanted = _opened(table, target)
+    decided = decide(opened, wanted, kinds, task, weight=weight, drop=drop)
+    tell(Event("columns", f"{decided.task.task}: {decided.task.why}", about=decided))
+    findings = audit(opened, wanted, kinds=kinds, task=task, drop=drop).records()
+    tell(Event("audit", f"{len(findings)} findings", about=findings))
+    width = max(1, len(decided.used))
+    streamed = decided.rows * width > most_cells or current_config().engine == "dask"
+    source = decided.read(opened)
+    if streamed:
+        drawn = sample(stream_of(opened, wanted)[0], max(FEWEST, most_cells // width), seed)
+        source = typed(drawn, decided.kinds, decided.target, weight=weight)
+    held = Held.of(source, decided.task.task)
+    if held.classes is not None and len(held.classes) < 2:
+        raise DataError(f"the target {decided.target!r} has one class only: there is nothing to tell apart.")
+    if len(held) < FEWEST:
+        raise DataError(
+            f"{len(held)} rows have a target, and it takes {FEWEST} to learn and to test: give more."
+        )
+    digest = digest_of(stream_of(opened, wanted)[0])
+    return Subject(opened, name or _name(opened), decided, findings, held, streamed, digest)
+
+
+def _opened(table: Any, target: Any) -> tuple[Any, str]:
+    """A path as it is, and whatever else holds a table as an Arrow table, which can be read again."""
+    import pyarrow as pa
+
+    if is_path(table) or _is_dask(table):
+        if not isinstance(target, str):
+            raise DataError("the target of a table that is read from files must name one of its columns.")
+        return table, target
+    stream, name = stream_of(table, target)
+    if name is None:
+        raise DataError("name the column to predict as the target.")
+    return pa.Table.from_batches(list(stream.batches()), stream.arrow_schema), name
+
+
+def _is_dask(table: Any) -> bool:
+    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _name(table: Any) -> str:
+    if not is_path(table):
+        return "table"
+    return Path(table).name if isinstance(table, str | Path) else "files"
