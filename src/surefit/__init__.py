@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.evaluate.bias_variance import bias_variance as bias_variance
     from surefit.evaluate.bias_variance import bias_variance_curve as bias_variance_curve
     from surefit.evaluate.compare import compare as compare
+    from surefit.evaluate.complexity import effective_parameters as effective_parameters
     from surefit.evaluate.conformal import ConformalRegressor as ConformalRegressor
     from surefit.evaluate.conformal_classifier import ConformalClassifier as ConformalClassifier
     from surefit.evaluate.cross_validate import cross_validate as cross_validate
@@ -257,6 +258,7 @@ _EXPORTS = {
     "datasets": "data",
     "decide_kinds": "study.kinds",
     "diagnose_fit": "evaluate.curves_verdict",
+    "effective_parameters": "evaluate.complexity",
     "enet_path": "models.linear.sparse_path",
     "fit_formula": "evaluate.fit_formula",
     "information": "distributions",

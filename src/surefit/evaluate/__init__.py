@@ -11,7 +11,8 @@ its place in ``intervals.score_interval``; a test of two models likewise in ``co
 
 ``search_*.py`` try candidates on the folds of a cross-validation, along one warm path a fold where only a
 strength differs, and correct the score of the chosen one. ``curves*.py`` score along an axis and say in words
-what ails a fit; ``bias_variance*.py`` learn again and again to split the loss; ``averaging.py`` answers with
+what ails a fit; ``bias_variance*.py`` learn again and again to split the loss;
+``complexity.py`` counts the parameters that a model effectively has; ``averaging.py`` answers with
 all models. ``select_*.py`` are transformers that keep columns, by scores of their own (filters), by the model
 on rows left out (wrappers) or by its weights (embedded); in a pipeline they choose anew in each fold.
 ``importance*.py`` and ``dependence.py`` ask what a fitted model makes of its columns.
