@@ -189,7 +189,7 @@ class _Run:
         (coef, _), (slopes, _) = self.objective.split(w), self.objective.split(here.gradient)
         dual = -float(penalty.dual_scaling(-slopes)) * slopes
         held = penalty.value(coef) + penalty.conjugate(dual) - float(np.sum(dual * coef))
-        return bool(np.sqrt(max(share, 0.0)) * held <= wanted)  # slopes shrink as the root of what they promise
+        return bool(np.sqrt(max(share, 0.0)) * held <= wanted)  # slopes shrink as its root
 
     def _record(self, value: float, gap: float | None, step: float) -> None:
         self.trace.record(
