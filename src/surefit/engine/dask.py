@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -22,6 +23,7 @@ from surefit.engine.base import Engine, Step
 from surefit.engine.running import S, Tally, join, part_sum, tree_sizes
 
 SMALLEST_TREE = 64  # parts; a power of two
+PATIENCE = 10  # seconds to wait for a scheduler
 
 
 class Dask(Engine):
@@ -137,3 +139,20 @@ def _scheduler() -> _Scheduler:
         except (ImportError, ValueError):  # no cluster
             client = None
     return _Scheduler(delayed, client)
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Do the work of the body on the cluster at an address, such as ``tcp://10.0.0.1:8786``."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise EngineError("a Dask cluster needs dask: pip install 'surefit[dask]'.") from error
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise EngineError(
+            f"no Dask scheduler answers at {address}: check the address, and that the scheduler runs."
+        ) from error
+    with client, config(engine="dask"):
+        yield

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.errors import RefusalError
-from surefit.evaluate.assess import _method
+from surefit.evaluate.assess import METHODS, _method
 from surefit.evaluate.cross_validate_folds import Fold, aligned, weights_for
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, pairs_of
@@ -19,6 +18,7 @@ from surefit.study.candidates import Entrant
 from surefit.study.held import Held
 
 INNER_FOLDS = 3
+CALIBRATION = ("expected_calibration_error", "maximum_calibration_error")
 NOTES = "notes"  # beside the answers of a fold: its settings, and whether its certificate holds
 
 
@@ -100,14 +100,10 @@ class Work:
     def _answers(self, model: Any, unseen: Any, test: Any) -> tuple[dict[str, Any], dict[str, float]]:
         weight = None if self.held.weight is None else self.held.weight[test]
         wanted = {"predict", *({"predict_proba"} & set(dir(model)))}
-        methods: dict[str, str | None] = {}
-        for name, metric in self.metrics.items():
-            try:
-                methods[name] = _method(model, metric)
-            except RefusalError:
-                if name == next(iter(self.metrics)):
-                    raise
-                methods[name] = None
+        methods = {name: method_of(model, metric) for name, metric in self.metrics.items()}
+        first = next(iter(self.metrics))
+        if methods[first] is None:
+            _method(model, self.metrics[first])  # which says what is missing
         wanted |= {method for method in methods.values() if method is not None}
         answers = {name: aligned(model, name, unseen, self.held.classes) for name in sorted(wanted)}
         scores = {}
@@ -115,8 +111,18 @@ class Work:
             method = methods[name]
             scores[name] = np.nan
             if method is not None:
-                scores[name] = float(metric.finish(metric.of(self.held.y[test], answers[method], weight)))
+                try:
+                    scores[name] = float(metric.finish(metric.of(self.held.y[test], answers[method], weight)))
+                except ValueError:  # a score that these rows do not have
+                    if name == first:
+                        raise
         return answers, scores
+
+
+def method_of(model: Any, metric: Metric) -> str | None:
+    """What a metric asks a model for: that of calibration probabilities, others what they can take."""
+    wanted = ("predict_proba",) if metric.name in CALIBRATION else METHODS[metric.task]
+    return next((method for method in wanted if hasattr(model, method)), None)
 
 
 def notes_of(folds: Sequence[Fold]) -> list[dict[str, Any]]:

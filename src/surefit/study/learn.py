@@ -16,7 +16,7 @@ from surefit.study.events import Event, Listener, silent
 from surefit.study.fold import Work
 from surefit.study.leaderboard import entry_of
 from surefit.study.plan import limit, plan_rows
-from surefit.study.race import FoldWork, Race, Standing, run_race
+from surefit.study.race import MOST_REPEATS, FoldWork, Race, Standing, run_race
 from surefit.study.result import Study
 from surefit.study.scoring import folds_for, metrics_for
 from surefit.study.streamed import StreamedWork
@@ -45,6 +45,7 @@ def learn(
     resume: bool = False,
     models: Iterable[str] | None = None,
     folds: int | None = None,
+    repeats: int = MOST_REPEATS,
     most_cells: int = MOST_CELLS,
     name: str | None = None,
     command: str = "",
@@ -58,6 +59,7 @@ def learn(
     often, which narrows the intervals. costs: of a false positive and a false negative, for the threshold.
     weight: a column that says how often rows count. folder: where the model, the record, the predictions and
     a script go; with resume, a study that was interrupted there goes on. models: names of classes to try.
+    folds: ten of few rows and five of many by default; repeats: how often they are cut anew at most.
     most_cells: of a larger table, families that stream learn from all rows and the others from a sample.
     name, command: of the table and of what was run, for the record. on_event: is told of each step.
 
@@ -73,7 +75,7 @@ def learn(
     began = time.monotonic()
     level = check_level(level)
     charge = check_costs(costs)
-    _check(budget, weight, folds, folder, resume)
+    _check(budget, weight, folds, repeats, folder, resume)
     subject = look(
         table,
         target,
@@ -121,6 +123,7 @@ def learn(
         deadline=deadline,
         jobs=jobs,
         level=level,
+        repeats=repeats,
         stores=None if unfinished is None else unfinished.stores(standings),
         tell=tell,
     )
@@ -134,13 +137,14 @@ def learn(
     return study
 
 
-def _check(budget: Any, weight: Any, folds: Any, folder: Any, resume: bool) -> None:
+def _check(budget: Any, weight: Any, folds: Any, repeats: Any, folder: Any, resume: bool) -> None:
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
         raise ParameterError(f"budget={budget!r} must be a number of seconds above zero.")
     if weight is not None and not isinstance(weight, str):
         raise ParameterError("weight must be the name of a column of the table.")
-    if folds is not None and (isinstance(folds, bool) or not isinstance(folds, int) or folds < 2):
-        raise ParameterError(f"folds={folds!r} must be a whole number of at least 2.")
+    for name, value, least in (("folds", 2 if folds is None else folds, 2), ("repeats", repeats, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name}={value!r} must be a whole number of at least {least}.")
     if resume and folder is None:
         raise ParameterError("resume=True needs the folder of the study that was interrupted: give folder=.")
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from surefit.data.read import open_stream, table_source
 from surefit.data.source import Source, TableSource
-from surefit.evaluate.assess import METHODS, assess
+from surefit.evaluate.assess import assess
 from surefit.evaluate.cross_validate_folds import Fold
 from surefit.evaluate.pipeline import make_pipeline
 from surefit.metrics.base import Metric
 from surefit.models.prepare.table_preparer import TablePreparer
 from surefit.resample.sources import source_folds
 from surefit.study.candidates import Entrant
-from surefit.study.fold import NOTES, Work
+from surefit.study.fold import CALIBRATION, NOTES, Work, method_of
 from surefit.study.held import Held
 from surefit.study.record import Task
 from surefit.study.rows import sample
@@ -67,7 +67,7 @@ class StreamedWork:
         else:
             model, settings = self._of_sample(entrant, train, min(self.most, rows or self.most))
         fitted = time.perf_counter()
-        told = [metric for metric in self.metrics.values() if _can(model, metric)]
+        told = [metric for metric in self.metrics.values() if _scored(model, metric)]
         found = assess(model, test, metrics=told)
         scores = {name: float(found.get(metric.name, np.nan)) for name, metric in self.metrics.items()}
         proved = bool(model[-1].certificate_.holds)
@@ -85,5 +85,6 @@ class StreamedWork:
         return make_pipeline(preparer, model), settings
 
 
-def _can(model: Any, metric: Metric) -> bool:
-    return any(hasattr(model, method) for method in METHODS[metric.task])
+def _scored(model: Any, metric: Metric) -> bool:
+    """Whether a metric is measured as rows pass; calibration is not, for it wants other answers than the rest."""
+    return metric.name not in CALIBRATION and method_of(model, metric) is not None
