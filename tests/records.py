@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -326,18 +327,23 @@ def _tree() -> tuple[str, str]:
     return plots.to_svg(plots.plot_tree(model)), model.to_text()
 
 
-def hostile(base: Record, bad: str) -> Record:
-    """The record with the same bad text wherever text from a table can be."""
+def spoil(text: str, bad: Sequence[str]) -> str:
+    """The text with one of the bad ones before it, the same one each time."""
+    return f"{bad[sum(map(ord, text)) % len(bad)]}{text}"
+
+
+def hostile(base: Record, *bad: str) -> Record:
+    """The record with bad text wherever text from a table can be."""
 
     def spoilt(value: Any, path: str = "") -> Any:
         if path in {"task", "better", "chosen.tree", "metric"} or path.endswith(("group", "severity")):
             return value
         if isinstance(value, str):
-            return f"{value}{bad}"
+            return spoil(value, bad)
         if isinstance(value, tuple):
             return tuple(spoilt(each, path) for each in value)
         if isinstance(value, dict):
-            return {f"{key}{bad}": spoilt(each, path) for key, each in value.items()}
+            return {spoil(key, bad): spoilt(each, path) for key, each in value.items()}
         if hasattr(value, "__dataclass_fields__"):
             return replace(
                 value,

@@ -17,6 +17,7 @@ from surefit.plots.words import number
 
 BOX, GAP, STEP, TALL = 128, 10, 92, 52  # of a box and between boxes, in pixels
 MOST_BOXES = 200
+DEEPEST = 0.42  # of any colour: words on it can still be read, by day and by night
 
 
 def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
@@ -148,11 +149,13 @@ def _colours(model: Any, nodes: Any, shown: NDArray[np.intp]) -> tuple[list[str]
     if is_classifier(model) and len(nodes.classes) == 1:
         k = value.shape[1]
         lead = (value.max(axis=1) - 1 / k) / (1 - 1 / k) if k > 1 else np.ones(len(value))
-        return [COLOURS[c % len(COLOURS)] for c in value.argmax(axis=1)], (0.08 + 0.47 * lead).tolist()
+        return [COLOURS[c % len(COLOURS)] for c in value.argmax(axis=1)], (
+            0.06 + (DEEPEST - 0.06) * lead
+        ).tolist()
     first = value[:, 0]
     low, high = float(nodes.value[:, 0].min()), float(nodes.value[:, 0].max())
     share = (first - low) / (high - low) if high > low else np.ones(len(first))
-    return [BLUE] * len(shown), (0.06 + 0.5 * share).tolist()
+    return [BLUE] * len(shown), (0.06 + (DEEPEST - 0.06) * share).tolist()
 
 
 def _answer_words(answer: Any) -> str:
