@@ -72,6 +72,7 @@ $(VENV)/.test: $(VENV)/.build
 	@sh tools/browser.sh
 	@echo "== installing what the tests need"
 	@$(PIP) install --constraint constraints.txt $$($(BIN)/python tools/requirements.py test)
+	@$(PIP) install --no-deps --constraint constraints.txt $$($(BIN)/python tools/requirements.py tables)
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.build
