@@ -60,6 +60,12 @@ def dual_slopes():
     return (rows, at, low, high, plan, u, w), {"weight": WEIGHT[:200], "tolerance": 0.0, "most": 150}, [w]
 
 
+def class_slopes():
+    a, w = np.zeros((200, 3)), np.zeros((3, 12))
+    arguments = X[:200].copy(), np.arange(200) % 3, WEIGHT[:200] + 0.1, a, w
+    return arguments, {"tolerance": 1e-10, "most": 50_000}, [w]
+
+
 def quadratic():
     w, gradient = np.zeros(12), np.zeros(12)
     arguments = GRAM, X.T @ TARGET / len(X), float(TARGET @ TARGET) / len(X), TABLE, w, gradient
@@ -159,6 +165,7 @@ CASES = {
         "round_trip",
         (X, X[:12, :2].copy(), X[:, :2] + 1.0, np.arange(20_000) % 3.0, X[0]),
     ),
+    "class_dual_cd.class_dual_cd": ("class_dual_cd", "class_dual_cd", Writing(class_slopes)),
     "dual_cd.dual_cd": ("dual_cd", "dual_cd", Writing(dual_slopes)),
     "distinct_items.distinct_items": ("distinct_items", "distinct_items", (np.arange(20_000) % 7,)),
     "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from surefit.core.blas_threads import one_blas_thread
@@ -11,7 +11,7 @@ from surefit.engine.threads import Crew
 Answer = TypeVar("Answer")
 
 
-def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Iterator[Answer]:
+def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Generator[Answer, None, None]:
     """Yield what ``work`` makes of each item, in order, on so many threads that run their kernels alone.
 
     >>> list(in_turn(lambda item: item + 1, [1, 2, 3], jobs=2))

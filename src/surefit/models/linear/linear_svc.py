@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError
 from surefit.core.parameters import Count, Positive, RandomState, Tolerance, WholeNumber
+from surefit.core.trace import Trace
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import Source
@@ -19,11 +21,16 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.hinge import Hinge
 from surefit.losses.squared_hinge import SquaredHinge
+from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
 from surefit.models.linear.classification import LinearClassification, Signed
-from surefit.models.linear.linear_svm import LinearSVM, changed_rows
+from surefit.models.linear.kinked import all_in_memory, same_objective
+from surefit.models.linear.linear_svm import GAP, LinearSVM, changed_rows
+from surefit.models.linear.penalised_intercept import with_constant_column
+from surefit.models.linear.rows import gathered
 from surefit.solvers.base import Solution, Solver
+from surefit.solvers.class_margins import ClassMargins
 from surefit.solvers.objective import Objective
 
 
@@ -41,7 +48,9 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
     r"""Minimise :math:`\tfrac12 |w|^2 + C \sum_i s_i (1 - y_i w'x_i)_+^2`, with y of minus and plus one.
 
     penalty: "l2" as above, or "l1" for :math:`\|w\|_1`. loss: "squared_hinge" as above, or "hinge" without
-    the square. More than two classes are each told from all others. The intercept is the coefficient of a
+    the square. More than two classes are each told from all others, or all at once by
+    multi_class="crammer_singer", whose hinge is :math:`\max_k (w_k'x - w_y'x + [k \ne y])` with squared
+    coefficients, whatever loss and penalty say. The intercept is the coefficient of a
     column of intercept_scaling, and penalised like the others. class_weight: what the weight of a row is
     multiplied by, one number a class, or "balanced" (liblinear leaves the rest that a class is told from
     without). tol: a hundredth of it is the duality gap allowed,
@@ -103,11 +112,14 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
         return Hinge() if self._kinked() else SquaredHinge()
 
     def _rows_of(self, source: Source, engine: Engine) -> Source:
-        if self.multi_class == "crammer_singer":
-            raise RefusalError(
-                "LinearSVC has no loss for all classes at once: leave multi_class='ovr', or fit softmax "
-                "regression by LogisticRegression."
-            )
+        classes = self._several(source)
+        source = with_class_weight(source, engine, self.class_weight)
+        two = len(classes) == 2
+        schema = replace(source.schema, classes=None, targets=1 if two else len(classes), target_is_flat=two)
+        return self._with_intercept(changed_rows(source, engine, Sides(len(classes)), schema))
+
+    @staticmethod
+    def _several(source: Source) -> NDArray[Any]:
         classes = source.schema.classes
         assert classes is not None
         if len(classes) < 2:
@@ -115,10 +127,43 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
                 "The number of classes has to be greater than one; y holds one class, "
                 f"{classes.tolist()[0]!r}."
             )
-        source = with_class_weight(source, engine, self.class_weight)
-        two = len(classes) == 2
-        schema = replace(source.schema, classes=None, targets=1 if two else len(classes), target_is_flat=two)
-        return self._with_intercept(changed_rows(source, engine, Sides(len(classes)), schema))
+        return classes
+
+    def _all_at_once(self, source: Source, engine: Engine) -> ClassMargins:
+        classes = self._several(source)
+        weighted = all_in_memory(with_class_weight(source, engine, self.class_weight))
+        batch = gathered(
+            with_constant_column(weighted, self.intercept_scaling) if self.fit_intercept else weighted
+        )
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+        return ClassMargins(batch.X, np.asarray(batch.y, dtype=np.int64), len(classes), weight, self.C)
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if self.multi_class == "ovr":
+            return super()._learn(source, engine, trace)
+        problem = self._all_at_once(source, engine)
+        w, proof = problem.solve(GAP * self.tol, self.max_iter, trace)
+        self._schema = source.schema
+        coef, intercept = self._split(w.T)
+        if len(coef) == 2:  # the difference of both is what tells them apart
+            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
+        kept: Any = intercept if self.fit_intercept else 0.0
+        classes = source.schema.classes
+        assert classes is not None
+        parameters = LinearSVCParameters(coef, kept, max(len(trace), 1), classes)
+        return Learned(parameters, proof, {"rows": len(problem.codes)})
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        if self.multi_class == "ovr":
+            return super()._certify(source, engine)
+        problem, slopes = self._all_at_once(source, engine), self.certificate_.witness.get("slopes")
+        if slopes is None or slopes.shape != (len(problem.codes), problem.classes):
+            raise DataError(f"{type(self).__name__}: the proof is of other rows than these.")
+        packed = self._packed()
+        # Of two classes, both halves of their difference have the least squares.
+        w = np.array([-packed / 2, packed / 2]) if packed.ndim == 1 else packed.T
+        again = problem.proof(np.ascontiguousarray(w), slopes, self.certificate_.tolerance)
+        return same_objective(again, self.certificate_)
 
     def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> LinearSVCParameters:
         coef, intercept = self._split(solution.x)

@@ -233,8 +233,8 @@ class Bagging(Ensemble, abstract=True):
             rows[drawn] = False
         if not rows.any():
             return rows, np.empty((0, self._truth(batch).shape[1]))
-        X: Any = batch.X if rows.all() else batch.X[rows]
-        return rows, self._answers_of(member, columns_of(X, features))
+        X: Any = batch.X
+        return rows, self._answers_of(member, columns_of(X if rows.all() else X[rows], features))
 
     def _judge(self, errors: MemberErrors, draws: Draws, number: int, member: Any, batch: Batch) -> None:
         errors.add(*self._said(draws, number, member, batch))
@@ -328,8 +328,8 @@ class Bagging(Ensemble, abstract=True):
         found = in_turn(proof, range(len(self.estimators_)), jobs_for(self.n_jobs))
         with closing(found):
             for number, certificate in enumerate(found):
-                stated = self.estimators_[number].certificate_ if certificate is not None else None
-                if certificate is not None and not certificate.holds and stated.holds:
+                unproved = certificate is not None and not certificate.holds
+                if unproved and self.estimators_[number].certificate_.holds:
                     return certificate
         return None
 
