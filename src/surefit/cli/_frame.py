@@ -19,6 +19,7 @@ import json
 import sys
 import traceback
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -162,13 +163,21 @@ class _Verb(click.Command):
         debug = ctx.params.pop("debug")
         ctx.params["out"] = Output(ctx.params.pop("as_json"))
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("once", UserWarning)
+                warnings.showwarning = _warned
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # nobody reads on, and click ends quietly
-        except (SurefitError, OSError, MemoryError, UnicodeError) as error:
+        except (SurefitError, ValueError, OSError, MemoryError) as error:
             if debug:
                 click.echo(traceback.format_exc(), err=True)
             stop(BAD_INPUT, _sentence(error))
+
+
+def _warned(message: Warning | str, *where: Any, **also: Any) -> None:
+    """A warning as a line for people, without the place in the code that gave it."""
+    click.echo(f"warning: {clean(' '.join(str(message).split()))}", err=True)
 
 
 def _sentence(error: BaseException) -> str:
@@ -176,7 +185,9 @@ def _sentence(error: BaseException) -> str:
         return "there is not enough memory for this: take a sample of the rows with --sample."
     if isinstance(error, OSError) and not isinstance(error, SurefitError) and error.strerror:
         return f"{error.filename or 'a file'}: {error.strerror.lower()}."
-    return " ".join(str(error).split()) or type(error).__name__
+    # What is not ours to say may go on for many lines, of which the first says what is wrong.
+    told = str(error) if isinstance(error, SurefitError) else str(error).strip().partition("\n")[0]
+    return " ".join(told.split()) or type(error).__name__
 
 
 def stop(code: int, sentence: str) -> NoReturn:

@@ -63,14 +63,15 @@ class _KindType(click.ParamType):
         return name, kind
 
 
-def table_options(*, target: bool = True, learning: bool = True) -> Callable[[Any], Any]:
+def table_options(*, target: bool = True, weight: bool = True, learning: bool = True) -> Callable[[Any], Any]:
     """The argument TABLE and its options; a command takes them as keywords and hands them to ``chosen``.
 
-    target: whether the verb takes a target; learning: whether it decides kinds and a task.
+    target, weight: whether the verb takes them; learning: whether it decides kinds and a task.
     """
     options: list[Callable[[Any], Any]] = [click.argument("table")]
     if target:
         options.append(click.option("--target", metavar="NAME", help="The column to predict."))
+    if weight:
         options.append(
             click.option("--weight", metavar="NAME", help="The column that says how often a row counts.")
         )
