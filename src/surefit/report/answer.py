@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from surefit.plots.words import metric_words
-from surefit.report.parts import cell, interval
+from surefit.report.parts import cell, interval, rough
 from surefit.study.predictions import Predictions
 from surefit.study.record import EntryRecord, Record
 
@@ -21,7 +21,12 @@ def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
     if proof is not None:
         verdict = ("holds", "good") if proof.holds else ("does not hold", "bad")
         tiles.append(
-            ("Certificate", verdict[0], f"{cell(proof.value)}, at most {cell(proof.tolerance)}", verdict[1])
+            (
+                "Certificate",
+                verdict[0],
+                f"{cell(rough(proof.value))}, at most {cell(proof.tolerance)}",
+                verdict[1],
+            )
         )
     found = [finding.severity for finding in (*record.audit, *record.chosen.diagnosis)]
     grave = sum(severity != "note" for severity in found)
@@ -41,7 +46,9 @@ def _score(record: Record) -> list[tuple[str, str, str, str]]:
     """The score of the chosen model, lowered by what choosing it was worth where the study measured that."""
     entry, honest = entry_of(record, record.chosen.name), record.score
     if honest is not None and math.isfinite(honest.value):
-        said = f"{_said(record, honest.low, honest.high)}, allowing for the choice of {honest.models} models"
+        said = (
+            f"{_said(record, honest.low, honest.high)}, allowing for the choice among {honest.models} models"
+        )
         return [("Score", cell(honest.value), said, "")]
     if entry is None or entry.score is None:
         return []

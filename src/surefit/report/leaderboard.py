@@ -6,7 +6,7 @@ from typing import Any
 
 from surefit.plots import plot_scores
 from surefit.plots.words import metric_words
-from surefit.report.parts import WIDTH, Figure, Marked, cell, figure, interval, settings_words, table
+from surefit.report.parts import WIDTH, Figure, Marked, cell, figure, interval, rough, settings_words, table
 from surefit.study.predictions import Predictions
 from surefit.study.record import EntryRecord, Record
 
@@ -64,11 +64,11 @@ def _line(record: Record, entry: EntryRecord, others: list[str]) -> list[Any]:
         entry.score,
         interval(entry.low, entry.high),
         entry.group,
-        entry.p,
+        rough(entry.p),
         settings_words(entry.settings),
         *further,
         entry.rows,
-        entry.seconds,
+        rough(entry.seconds),
     ]
 
 

@@ -64,7 +64,13 @@ def _templates() -> Environment:
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    found.filters |= {"cell": parts.cell, "visible": visible, "said": _said, "day": _day}
+    found.filters |= {
+        "cell": parts.cell,
+        "rough": parts.rough,
+        "visible": visible,
+        "said": _said,
+        "day": _day,
+    }
     found.tests |= {"a_number": parts.is_number, "marked": lambda value: isinstance(value, parts.Marked)}
     return found
 

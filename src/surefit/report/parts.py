@@ -117,15 +117,24 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Write an interval.
+def rough(value: float | None) -> float | None:
+    """A number of which two digits are enough.
 
-    >>> interval(0.25, 0.5), interval(None, 1.0)
+    >>> rough(0.01234), rough(None)
+    (0.012, None)
+    """
+    return None if value is None else float(f"{value:.2g}")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval, with blanks at which no line breaks.
+
+    >>> interval(0.25, 0.5).replace("\\N{NO-BREAK SPACE}", " "), interval(None, 1.0)
     ('0.25 to 0.5', '–')
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return NONE
-    return f"{cell(low)} to {cell(high)}"
+    return f"{cell(low)}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{cell(high)}"
 
 
 def settings_words(settings: dict[str, Any]) -> str:
