@@ -20,12 +20,14 @@ from surefit.core.native.column_cd import column_cd
 from surefit.core.native.column_facts import column_facts
 from surefit.core.native.columns_dot import columns_dot, columns_times
 from surefit.core.trace import Trace
+from surefit.data.batch import Batch
 from surefit.losses.squared import Squared
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.column_order import by_columns
 from surefit.solvers.objective import Objective
 from surefit.solvers.working_set import next_columns, safe_to_drop
+from surefit.stats.spread import Spread
 
 Array = NDArray[np.float64]
 
@@ -111,6 +113,10 @@ class _Run:
             offset = None if offset is None else offset[kept]
         self.objective, self.loss, self.y, self.s = objective, objective.loss, y, s
         self.X = _columns_of(X)
+        if len(s) == len(rows) and hasattr(self.X, "indptr"):
+            objective.spread = Spread.of(
+                Batch(self.X, weight=rows.weight)
+            )  # while its columns stand together
         self.total = float(s.sum())
         self.table: CoordinateTable = objective.penalty.table(objective.columns)
         coef, intercept = objective.split(np.array(start, dtype=np.float64))

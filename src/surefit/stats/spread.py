@@ -8,9 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.column_facts import column_facts
 from surefit.core.native.moments import ColumnMoments, column_moments
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic
+
+_CANCELS = 1e-6  # share of a column's square at which its scatter has lost too many digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,8 @@ class Spread(Statistic):
             raise ValueError("the batch has no target.")
         if block.ndim == 1:
             block = block[:, None]
-        block = block.tocsr() if getattr(block, "format", None) == "csc" else block
         rows = len(batch) if batch.weight is None else int(np.count_nonzero(batch.weight))
-        found = column_moments(block, batch.weight)
+        found = _moments(block, batch.weight, whole=rows == len(batch))
         columns = len(found.mean)
         if np.isfinite(found.mean).all():
             weight = np.full(columns, found.weight)
@@ -96,3 +98,29 @@ class Spread(Statistic):
         """The same numbers as the kernel returns them."""
         weight = float(self.weight.max(initial=0.0))
         return ColumnMoments(weight, self.mean, self.scatter, self.minimum, self.maximum)
+
+
+def _moments(block: Any, weight: NDArray[np.float64] | None, whole: bool) -> ColumnMoments:
+    """Take sparse columns as they stand, unless some of their rows have no weight."""
+    if getattr(block, "format", None) != "csc":
+        return column_moments(block, weight)
+    count = block.shape[0]
+    plain = block.has_canonical_format and block.dtype in (np.float32, np.float64)
+    if not (whole and plain and count):
+        return column_moments(block.tocsr(), weight)
+    facts = column_facts(block, np.zeros(count), weight)
+    stored = np.diff(block.indptr)
+    some = stored > 0
+    first = block.indptr[:-1][some]
+    low, high = np.zeros(len(stored)), np.zeros(len(stored))
+    if len(first):
+        low[some] = np.fmin.reduceat(block.data, first)
+        high[some] = np.fmax.reduceat(block.data, first)
+    sparse = stored < count  # of entries that are not stored, and zero
+    low[sparse] = np.fmin(low[sparse], 0.0)
+    high[sparse] = np.fmax(high[sparse], 0.0)
+    total = float(count) if weight is None else float(weight.sum())
+    far = np.flatnonzero(facts.scatter <= _CANCELS * total * facts.mean**2)  # full columns, far from zero
+    if len(far):
+        facts.scatter[far] = column_moments(block[:, far].tocsr(), weight).scatter
+    return ColumnMoments(total, facts.mean, facts.scatter, low, high)
