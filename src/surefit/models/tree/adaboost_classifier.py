@@ -63,8 +63,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         "AdaBoost",
         55,
         "tree",
-        {"random_state": 0, "n_estimators": 100},
-        {"learning_rate": (0.1, 0.5, 1.0)},
+        {"random_state": 0},
         most_rows=200_000,
     )
 
