@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn import preprocessing
 
 import surefit
@@ -252,3 +253,9 @@ def test_numbers_of_one_type_are_found_among_those_of_another(kind):
 def test_mixed_cells_are_refused():
     with pytest.raises(TypeError, match="one column mixes int, str"):
         surefit.OneHotEncoder().fit(np.array([["a"], [1]], dtype=object))
+
+
+def test_codes_are_never_sparse():
+    encoder = surefit.OrdinalEncoder().fit([["a"], ["b"]])
+    with pytest.raises(TypeError, match=r"use X\.toarray"):
+        encoder.inverse_transform(sparse.csr_array([[0.0], [1.0]]))

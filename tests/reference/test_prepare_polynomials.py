@@ -68,3 +68,17 @@ def test_one_column_gives_vandermonde_rows_and_two_let_a_line_be_an_ellipse():
     weights = {"1": 1.0, "x0^2": -0.5, "x1^2": -1.0}
     w = np.array([weights.get(name, 0.0) for name in features.get_feature_names_out()])
     np.testing.assert_array_equal(features.transform(plane) @ w > 0, inside)
+
+
+def test_sparse_columns_stay_columns_and_too_many_products_are_refused():
+    X = sparse.csc_array(np.eye(4))
+    found = surefit.PolynomialFeatures(2).fit_transform(X)
+    assert found.format == "csc"
+    np.testing.assert_array_equal(found.toarray(), surefit.PolynomialFeatures(2).fit_transform(np.eye(4)))
+    nothing = surefit.PolynomialFeatures((2, 2), interaction_only=True, include_bias=False)
+    assert nothing.fit_transform(sparse.csr_array(np.ones((3, 1)))).shape == (3, 0)
+    wide = sparse.csr_array((1, 100_000))
+    with pytest.raises(ParameterError, match="choose a lower degree"):
+        surefit.PolynomialFeatures(2).fit(wide)
+    with pytest.raises(ParameterError, match="too large to be indexed"):
+        surefit.PolynomialFeatures(9).fit(wide)

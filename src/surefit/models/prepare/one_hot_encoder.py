@@ -249,7 +249,9 @@ class OneHotEncoder(Invertible, Encoder):
                     shown[place] = NAME if place == rare else level
             names += [join(inputs[j], level) for level in shown]
         if any(not isinstance(name, str) for name in names):
-            raise ParameterError("feature_name_combiner must return a string, and did not.")
+            raise TypeError(
+                "When `feature_name_combiner` is a callable, it should return a Python string: it did not."
+            )
         return np.array(names, dtype=object)
 
 

@@ -150,6 +150,8 @@ class OrdinalEncoder(OneToOneFeatureMixin, Invertible, Encoder):
         return out
 
     def _inverse_transform(self, X: NDArray[Any]) -> NDArray[Any]:
+        if hasattr(X, "toarray"):
+            raise TypeError("Sparse data was passed, but dense data is required: use X.toarray().")
         if X.shape[1] != len(self.categories_):
             raise DataError(
                 "Shape of the passed X data is not correct. "

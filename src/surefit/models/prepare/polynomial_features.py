@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations, combinations_with_replacement
+from math import comb
 from numbers import Integral
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ from surefit.models.base import Learned
 from surefit.models.prepare.plain import relative_change, seen, total_weight
 from surefit.models.transformer import Transformer
 from surefit.stats.missing import Missing
+
+MOST = 2**29  # powers, one of each column in each product: 4 GiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class PolynomialFeatures(Transformer):
     array([[1., 2., 3., 4., 6., 9.]])
     """
 
-    accepts = Accepts()
+    accepts = Accepts(by_columns=True)
     learns = PolynomialFeaturesParameters
 
     n_output_features_: int
@@ -93,6 +96,7 @@ class PolynomialFeatures(Transformer):
         """The columns that each output multiplies, () for the ones."""
         low, high = self._degrees()
         draw: Any = combinations if self.interaction_only else combinations_with_replacement
+        _refuse_many(_how_many(columns, low, high, self.interaction_only) + self.include_bias, columns)
         found = chain.from_iterable(draw(range(columns), degree) for degree in range(max(1, low), high + 1))
         return [*([()] if self.include_bias else []), *found]
 
@@ -160,12 +164,32 @@ class PolynomialFeatures(Transformer):
         return tags
 
 
+def _how_many(columns: int, low: int, high: int, once: bool) -> int:
+    """How many products there are, without making one."""
+    return sum(comb(columns if once else columns + d - 1, d) for d in range(max(1, low), high + 1))
+
+
+def _refuse_many(outputs: int, columns: int) -> None:
+    if outputs > np.iinfo(np.int64).max:
+        raise ParameterError(
+            f"The output that would result from the current configuration would have {outputs} features "
+            "which is too large to be indexed: choose a lower degree, or fewer columns."
+        )
+    if outputs * columns > MOST:
+        raise ParameterError(
+            f"there would be {outputs} products of {columns} columns, whose powers alone would take "
+            f"{8 * outputs * columns / 2**30:.3g} GiB: choose a lower degree, or fewer columns."
+        )
+
+
 def _rows_seen(batch: Batch) -> Missing:
     weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
     return Missing(weight, np.zeros(0))
 
 
 def _sparse_products(X: Any, products: list[tuple[int, ...]]) -> Any:
+    if not products:
+        return type(X)((X.shape[0], 0), dtype=X.dtype)
     columns = X.tocsc()
     made: dict[tuple[int, ...], Any] = {}
     for product in products:
@@ -178,5 +202,5 @@ def _sparse_products(X: Any, products: list[tuple[int, ...]]) -> Any:
             if first is None:
                 first = _sparse_products(X, [product[:-1]]).tocsc()
             made[product] = first.multiply(columns[:, [product[-1]]]).tocsc()
-    stacked = sparse.hstack([made[product] for product in products], format="csr", dtype=X.dtype)
+    stacked = sparse.hstack([made[product] for product in products], format=X.format, dtype=X.dtype)
     return type(X)(stacked)
