@@ -1,0 +1,331 @@
+"""The verbs that read a model file or a table, as a person and as a script call them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.e2e.cli import call, houses, refused, write_houses
+
+import surefit
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_houses(tmp_path_factory.mktemp("houses"))
+
+
+def model(folder: Path, name: str) -> Path:
+    return folder / f"{name}.safetensors"
+
+
+def test_audit_prints_columns_reasons_and_findings(folder: Path) -> None:
+    done = call("audit", folder / "train.csv", "--target", "price")
+    assert done.code == 0
+    assert "looking at" in done.err
+    for words in (
+        "identifier",
+        "numbers, stored as text",
+        "words for yes and no",
+        "The task: regression of price",
+    ):
+        assert words in done.out
+    assert "missing-values" in done.out
+
+
+def test_audit_as_json_says_the_same(folder: Path) -> None:
+    told = call("audit", folder / "train.csv", "--target", "price", "--json").json
+    assert told == surefit.audit(folder / "train.csv", "price").to_dict()
+    assert told["rows"] == 240
+
+
+def test_audit_decisions_can_be_overruled(folder: Path) -> None:
+    told = call(
+        *("audit", folder / "train.csv", "--target", "price", "--json"),
+        *("--kind", "new=category", "--kind", "id=number", "--drop", "sold"),
+    ).json
+    kinds = {column["name"]: column["kind"] for column in told["columns"]}
+    assert kinds == {
+        "id": "number",
+        "size": "number",
+        "city": "category",
+        "new": "category",
+        "price": "number",
+    }
+
+
+def test_audit_against_another_table_names_what_changed(folder: Path, tmp_path: Path) -> None:
+    table = houses(240, 3)
+    moved = table.set_column(2, "city", [["Lima", *["Oslo"] * 239]]).drop_columns(["new"])
+    pq.write_table(moved, tmp_path / "now.parquet")
+    told = call("audit", tmp_path / "now.parquet", "--against", folder / "train.csv", "--json").json
+    codes = {(finding["code"], finding["columns"][0]) for finding in told["findings"]}
+    assert {("schema-changes", "new"), ("new-levels", "city"), ("drift", "city")} <= codes
+    assert ("drift", "price") not in codes
+
+
+def test_audit_is_a_gate(folder: Path, tmp_path: Path) -> None:
+    y = np.random.default_rng(0).normal(size=60)
+    pq.write_table(pa.table({"a": y, "y": y + 0.25}), tmp_path / "leak.parquet")
+    done = call("audit", tmp_path / "leak.parquet", "--target", "y", "--fail-on", "problem")
+    assert done.code == 3
+    assert "the gate failed: a problem was found (leaking-columns)" in done.err
+    assert call("audit", folder / "train.csv", "--fail-on", "problem").code == 0
+
+
+@pytest.mark.parametrize("form", [".csv", ".tsv", ".jsonl", ".parquet", ".arrow", "folder"])
+def test_every_format_is_read_and_so_is_standard_input(form: str, tmp_path: Path) -> None:
+    assert call("datasets", "wine", "--output", tmp_path / "wine.parquet").code == 0
+    ending = ".parquet" if form == "folder" else form
+    path = tmp_path / "tables" / f"wine{ending}"
+    path.parent.mkdir()
+    assert call("datasets", "wine", "-o", path).code == 0
+    told = call("audit", path.parent if form == "folder" else path, "--target", "cultivar", "--json").json
+    piped = call("audit", "-", "--target", "cultivar", "--json", stdin=path.read_bytes())
+    assert piped.json["columns"] == told["columns"]
+    assert [column["kind"] for column in told["columns"]] == ["number"] * 13 + ["category"]
+    assert told["rows"] == 178
+
+
+def test_datasets_are_listed_and_shown() -> None:
+    listed = call("datasets", "--json").json
+    assert {entry["name"] for entry in listed} == set(surefit.datasets.names())
+    shown = call("datasets", "iris")
+    assert "150 rows, 5 columns, classification of species" in shown.out
+    assert "petal_width" in shown.out
+    refused(call("datasets", "irs"), "did you mean 'iris'")
+    assert call("datasets", "--output", "x.csv").code == 2
+
+
+def test_inspect_shows_class_parameters_columns_certificate_and_coefficients(folder: Path) -> None:
+    done = call("inspect", model(folder, "price-LinearRegression"))
+    assert done.code == 0
+    for words in (
+        "TablePreparer",
+        "LinearRegression",
+        "fit_intercept",
+        "certificate holds",
+        "city_Rome",
+        "(intercept)",
+    ):
+        assert words in done.out
+    told = call("inspect", model(folder, "price-LinearRegression"), "--json").json
+    assert [entry["class"] for entry in told["models"]] == ["TablePreparer", "LinearRegression"]
+    assert [column["name"] for column in told["columns"]] == ["size", "city", "new"]
+    fitted = surefit.load(model(folder, "price-LinearRegression"))
+    np.testing.assert_array_equal(list(told["coefficients"][0]["weights"].values()), fitted[-1].coef_)
+    labels = call("inspect", model(folder, "sold-LogisticRegression"), "--json").json
+    assert labels["classes"] == ["no", "yes"]
+    assert labels["coefficients"][0]["label"] == "yes"
+
+
+def test_inspect_refuses_what_is_no_model(folder: Path, tmp_path: Path) -> None:
+    refused(call("inspect", folder / "train.csv"), "is not a model file")
+    refused(call("inspect", tmp_path / "none.safetensors"), "cannot be opened")
+
+
+def test_verify_ends_with_4_when_model_or_table_were_changed(folder: Path, tmp_path: Path) -> None:
+    path = model(folder, "price-LinearRegression")
+    done = call("verify", path, folder / "train.csv", "--target", "price", "--json")
+    assert done.code == 0
+    assert done.json["holds"]
+    other = call("verify", path, folder / "test.csv", "--target", "price")
+    assert other.code == 4
+    assert "does NOT hold" in other.out
+    tampered = surefit.load(path)
+    tampered[-1].coef_ = tampered[-1].coef_ * 1.001
+    surefit.save(tampered, tmp_path / "tampered.safetensors")
+    assert (
+        call("verify", tmp_path / "tampered.safetensors", folder / "train.csv", "--target", "price").code == 4
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl", ".arrow"])
+def test_predict_writes_what_the_model_answers(ending: str, folder: Path, tmp_path: Path) -> None:
+    to = tmp_path / f"answers{ending}"
+    done = call(
+        "predict", model(folder, "sold-LogisticRegression"), folder / "test.csv", "--keep", "id", "-o", to
+    )
+    assert done.code == 0
+    found = pa.Table.from_batches(list(_batches(to)))
+    assert found.column_names == ["id", "prediction", "probability_no", "probability_yes"]
+    assert found["id"].to_pylist() == list(range(2000, 2120))
+    shares = np.array(found["probability_yes"])
+    np.testing.assert_allclose(shares + np.array(found["probability_no"]), 1.0, rtol=1e-12)
+    assert found["prediction"].to_pylist() == np.where(shares > 0.5, "yes", "no").tolist()
+    assert [path.name for path in tmp_path.iterdir()] == [to.name]  # and nothing half-written beside it
+
+
+def _batches(path: Path):  # type: ignore[no-untyped-def]
+    from surefit.study.rows import stream_of
+
+    return stream_of(path)[0].batches()
+
+
+def test_predictions_do_not_depend_on_the_form_or_cut_of_the_table(folder: Path, tmp_path: Path) -> None:
+    path = model(folder, "price-Ridge")
+    whole = call("predict", path, folder / "test.csv").out
+    table = houses(120, 2)
+    for start in range(0, 120, 50):
+        pq.write_table(table.slice(start, 50), tmp_path / f"{start:03d}.parquet")
+    assert call("predict", path, tmp_path).out == whole
+    assert call("predict", path, "-", stdin=(folder / "test.csv").read_bytes()).out == whole
+    one = pa.table({"size": [4000.0], "new": [True], "city": ["Oslo"]})
+    pq.write_table(one, tmp_path / "one.parquet")
+    assert len(call("predict", path, tmp_path / "one.parquet").out.splitlines()) == 2
+
+
+def test_predict_gives_intervals_where_the_model_has_them(folder: Path) -> None:
+    done = call(
+        "predict", model(folder, "price-LinearRegression"), folder / "test.csv", "--level", "0.9", "--json"
+    )
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert all(row["low"] < row["prediction"] < row["high"] for row in rows)
+    truth = np.array(houses(120, 2)["price"])
+    inside = sum(row["low"] < y < row["high"] for row, y in zip(rows, truth, strict=True))
+    assert 95 <= inside <= 117  # 108 of 120 on average; three deviations, and the gaps in size
+    refused(
+        call("predict", model(folder, "price-Ridge"), folder / "test.csv", "--level", "0.9"),
+        "gives no intervals",
+    )
+
+
+def test_predict_names_missing_and_unseen_columns(folder: Path, tmp_path: Path) -> None:
+    pq.write_table(
+        houses(5, 4).rename_columns(["id", "sise", "city", "new", "price", "sold"]), tmp_path / "t.parquet"
+    )
+    path = model(folder, "price-Ridge")
+    refused(call("predict", path, tmp_path / "t.parquet"), "lacks 1 of the model's columns: 'size'", "'sise'")
+    assert "the model does not use 'id', 'price', 'sold'" in call("predict", path, folder / "test.csv").err
+    refused(call("predict", path, folder / "test.csv", "--strict"), "never seen 'id', 'price', 'sold'")
+    strict = ("--strict", "--drop", "price", "--drop", "sold", "--keep", "id")
+    assert call("predict", path, folder / "test.csv", *strict).code == 0
+    refused(call("predict", path, folder / "test.csv", "-o", "answers.xlsx"), "must end in")
+    refused(call("predict", path, folder / "test.csv", "-o", tmp_path / "no" / "x.csv"), "does not exist")
+
+
+def test_a_model_of_an_array_takes_all_columns_in_order(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    surefit.save(surefit.LinearRegression().fit(X, X[:, 0]), tmp_path / "m.safetensors")
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "note": "x"}).to_csv(tmp_path / "t.csv", index=False)
+    done = call("predict", tmp_path / "m.safetensors", tmp_path / "t.csv", "--drop", "note")
+    np.testing.assert_allclose([float(line) for line in done.out.splitlines()[1:]], X[:, 0], atol=1e-12)
+    refused(call("predict", tmp_path / "m.safetensors", tmp_path / "t.csv"), "fitted to 2 columns", "--drop")
+
+
+def test_evaluate_scores_with_intervals_and_by_group(folder: Path) -> None:
+    path = model(folder, "sold-LogisticRegression")
+    told = call("evaluate", path, folder / "test.csv", "--target", "sold", "--by", "city", "--json").json
+    assert set(told["scores"]) == {"accuracy_score", "balanced_accuracy_score", "log_loss", "roc_auc_score"}
+    for score in told["scores"].values():
+        assert score["low"] <= score["score"] <= score["high"]
+    assert sum(group["rows"] for group in told["groups"].values()) == told["rows"] == 120
+    by_hand = sum(g["rows"] * g["scores"]["accuracy_score"]["score"] for g in told["groups"].values()) / 120
+    assert by_hand == pytest.approx(told["scores"]["accuracy_score"]["score"], rel=1e-12)
+    shown = call("evaluate", path, folder / "test.csv", "--target", "sold", "--by", "city").out
+    assert "Wilson" in shown
+    assert "Oslo" in shown
+
+
+def test_evaluate_is_a_gate(folder: Path) -> None:
+    given = ("evaluate", model(folder, "price-Ridge"), folder / "test.csv", "--target", "price")
+    assert call(*given, "--fail-on", "r2_score<0.5").code == 0
+    done = call(*given, "--fail-on", "r2_score < 0.5", "--fail-on", "max_error>1")
+    assert done.code == 3
+    assert "the gate failed: max_error>1" in done.err
+    assert "r2_score" in done.out  # the result is there all the same
+    assert call(*given, "--fail-on", "r2_score=0.5").code == 2
+    refused(call(*given, "--fail-on", "r3_score<0.5"), "r3_score")
+    refused(call(*given, "--metric", "roc_auc_score"), "roc_auc_score")
+
+
+def test_evaluate_finds_the_truth_or_asks_for_it(folder: Path, tmp_path: Path) -> None:
+    path = model(folder, "price-Ridge")
+    refused(call("evaluate", path, folder / "test.csv"), "--target")
+    pq.write_table(houses(40, 5).drop_columns(["id", "sold"]), tmp_path / "t.parquet")
+    assert call("evaluate", path, tmp_path / "t.parquet", "--json").json["target"] == "price"
+    refused(
+        call("evaluate", path, folder / "test.csv", "--target", "city"), "some cells of the target are none"
+    )
+
+
+def test_compare_classes_by_cross_validation(folder: Path) -> None:
+    given = ("compare", folder / "train.csv", "--target", "price", "--drop", "sold", "--folds", "5")
+    told = call(*given, "Ridge", "MeanRegressor", "LinearRegression", "--json").json
+    groups = {entry["name"]: entry["group"] for entry in told["models"]}
+    assert groups["Ridge"] == groups["LinearRegression"] == "a" != groups["MeanRegressor"]
+    assert told["models"][-1]["p"] < 0.01
+    assert "cannot be told apart" in call(*given, "Ridge", "MeanRegressor").out
+    refused(call(*given, "Ridge", "Rigde"), "did you mean 'Ridge'")
+    refused(call(*given, "Ridge", "LogisticRegression"), "LogisticRegression does no regression")
+    refused(call("compare", folder / "train.csv", "Ridge", "Lasso"), "--target")
+    assert call(*given, "Ridge").code == 2
+    assert call(*given, "Ridge", "Ridge").code == 2
+
+
+def test_compare_files_on_rows_they_have_not_seen(folder: Path) -> None:
+    files = [
+        model(folder, f"price-{name}") for name in ("Ridge", "LinearRegression", "DecisionTreeRegressor")
+    ]
+    told = call("compare", folder / "test.csv", *files, "--target", "price", "--json").json
+    groups = {Path(entry["name"]).stem: entry["group"] for entry in told["models"]}
+    assert groups["price-Ridge"] == groups["price-LinearRegression"] == "a"
+    assert groups["price-DecisionTreeRegressor"] == "b"
+    pair = [model(folder, "sold-LogisticRegression"), model(folder, "sold-DecisionTreeClassifier")]
+    for metric in ("accuracy_score", "roc_auc_score", "log_loss"):
+        by = call(
+            "compare", folder / "test.csv", *pair, "--target", "sold", "--metric", metric, "--json"
+        ).json
+        assert len(by["models"]) == 2
+        assert 0 <= by["models"][1]["p"] <= 1
+    refused(
+        call("compare", folder / "test.csv", files[0], pair[0], "--target", "price"), "tell classes and some"
+    )
+    assert call("compare", folder / "test.csv", files[0], "Ridge", "--target", "price").code == 2
+
+
+def test_explain_ranks_columns_and_shows_how_answers_depend_on_them(folder: Path) -> None:
+    given = ("explain", model(folder, "price-Ridge"), folder / "test.csv", "--target", "price")
+    told = call(*given, "--json").json
+    assert [entry["column"] for entry in told["importance"]] == ["size", "city", "new"]
+    assert told["importance"][0]["low"] > 0
+    size = next(entry for entry in told["dependence"] if entry["column"] == "size")
+    slope = (size["mean"][-1] - size["mean"][0]) / (size["values"][-1] - size["values"][0])
+    assert slope == pytest.approx(1.0, abs=0.1)  # the truth that houses are drawn from
+    city = next(entry for entry in told["dependence"] if entry["column"] == "city")
+    assert dict(zip(city["values"], city["mean"], strict=True))["Oslo"] == max(city["mean"])
+    assert "What is lost when a column is shuffled" in call(*given).out
+    refused(call(*given, "--column", "colour"), "does not read a column 'colour'")
+
+
+def test_explain_one_row_in_words(folder: Path) -> None:
+    given = (folder / "test.csv", "--row", 3)
+    linear = call("explain", model(folder, "price-LinearRegression"), *given, "--json").json
+    fitted = surefit.load(model(folder, "price-LinearRegression"))
+    assert linear["prediction"] == pytest.approx(_answer(folder, "price-LinearRegression", 3), rel=1e-12)
+    assert {part["column"] for part in linear["contributions"]} == set(fitted[0].feature_names_in_)
+    tree = call("explain", model(folder, "price-DecisionTreeRegressor"), *given)
+    assert "because size" in tree.out
+    assert "the prediction by" in tree.out
+    classes = call("explain", model(folder, "sold-LogisticRegression"), *given)
+    assert "with probability" in classes.out
+    refused(call("explain", model(folder, "price-Ridge"), folder / "test.csv", "--row", 120), "no row 120")
+
+
+def _answer(folder: Path, name: str, row: int) -> float:
+    return float(call("predict", model(folder, name), folder / "test.csv").out.splitlines()[row + 1])
+
+
+def test_contributions_of_a_line_add_up(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": X @ [1.0, -2.0, 0.5]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    surefit.save(surefit.LinearRegression().fit(table, "y"), tmp_path / "m.safetensors")
+    told = call("explain", tmp_path / "m.safetensors", tmp_path / "t.parquet", "--row", 7, "--json").json
+    parts = {part["column"]: part["change"] for part in told["contributions"]}
+    expected = np.array([1.0, -2.0, 0.5]) * (X[7] - X.mean(axis=0))
+    np.testing.assert_allclose([parts["a"], parts["b"], parts["c"]], expected, atol=1e-9)
