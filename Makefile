@@ -12,8 +12,8 @@ NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyprojec
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 26
 
-demo: build     ## build, learn from a real table, print one screen
-	@$(BIN)/surefit demo
+demo: build     ## build, learn from a real table, say where the report is
+	@$(BIN)/surefit demo --out build/demo
 
 test: $(VENV)/.test build lint types cpp-test    ## build, lint, type-check, run all tests
 	@echo "== tests"

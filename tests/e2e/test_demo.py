@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import surefit
+from surefit.cli.demo import TABLE, TARGET, _proof, _write_table
 
 
-def test_one_screen_tells_the_whole_story():
-    done = subprocess.run(
-        [sys.executable, "-m", "surefit", "demo"], capture_output=True, text=True, check=True
+def test_it_learns_proves_races_and_ends_with_the_report(tmp_path: Path) -> None:
+    call = [sys.executable, "-m", "surefit", "demo", "--out", "here", "--budget", "5"]
+    call += ["--models", "LinearRegression,RidgeCV"]
+    done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(
+        "$ surefit learn diabetes.csv --target progression --budget 5 --out . --models"
     )
-    assert len(done.stdout.splitlines()) <= 24
+    assert len(lines) <= 30
     story = " ".join(done.stdout.split())
-    assert "goes with 6.0 points of it, 95 % interval 4.6 to 7.4" in story
-    assert "within the tolerance" in story
-    assert "data: holds" in story
-    assert "does NOT hold" in story
-    assert "3 columns have one value only: pixel_0_0, pixel_4_0, pixel_4_7." in story
+    assert "Verified from file and data: holds" in story
     assert "times as fast" in story
-    assert done.stderr == ""
+    assert lines[-1] == f"The report: {(tmp_path / 'here' / 'report.html').resolve()}"
+    page = (tmp_path / "here" / "report.html").read_text(encoding="utf-8")
+    assert "Predicting <bdi>progression</bdi>" in page
+    assert "surefit verify model.safetensors diabetes.csv --target progression" in page
+    assert "Traceback" not in done.stderr
+
+
+def test_a_model_that_was_tampered_with_is_caught(tmp_path: Path) -> None:
+    _write_table(tmp_path)
+    model = surefit.make_pipeline(surefit.TablePreparer(), surefit.LinearRegression())
+    model.fit(tmp_path / f"{TABLE}.csv", TARGET)
+    surefit.save(model, tmp_path / "model.safetensors")
+    honest, tampered = _proof(tmp_path)
+    assert honest.startswith("Verified from file and data: holds")
+    assert "does NOT hold" in tampered
+    assert not (tmp_path / "tampered.safetensors").exists()

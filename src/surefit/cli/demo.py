@@ -1,93 +1,94 @@
-"""Learn from a real table and show what surefit says about it, on one screen."""
+"""Learn from a real table, check the proof, race a peer, and say where the report is."""
 
 from __future__ import annotations
 
-import tempfile
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from rich.console import Console
-from rich.rule import Rule
 
-from surefit.core.certificate import Certificate
-from surefit.data.datasets import load as load_table
-from surefit.io.load import load
-from surefit.io.save import save
-from surefit.io.verify import verify
-from surefit.models.bayes.gaussian_nb import GaussianNB
-from surefit.models.linear.linear_regression import LinearRegression
+from surefit.cli._frame import Output, stop, verb
+
+TABLE, TARGET = "diabetes", "progression"
 
 
-@click.command(name="demo", help=__doc__)
-def command() -> None:
-    """Print the screen."""
-    console = Console(highlight=False)
-    console.print(Rule("surefit: machine learning that proves its fits"))
-    _answer_and_proof(console)
-    _diagnosis(console)
-    _race(console)
-    console.print(Rule())
-    console.print(
-        "Next: [bold]surefit doctor[/bold] shows what runs underneath; the README has a first example."
-    )
+@verb("demo", __doc__)
+@click.option("--out", "folder", default="surefit-demo", show_default=True, help="Where everything goes.")
+@click.option("--budget", default=20.0, show_default=True, help="Seconds to compare models.")
+@click.option("--models", metavar="A,B,...", help="Classes to compare; by default all that suit the table.")
+def command(out: Output, folder: str, budget: float, models: str | None) -> None:
+    """Run the study as a user would, then prove and race it."""
+    place = Path(folder)
+    out.log(f"writing the table to {place / TABLE}.csv")  # before the heavy imports
+    _write_table(place)
+    call = ["learn", f"{TABLE}.csv", "--target", TARGET, "--budget", f"{budget:g}", "--out", "."]
+    call += ["--models", models] if models else []
+    out.text(f"$ surefit {' '.join(call)}", "bold")
+    sys.stdout.flush()
+    done = subprocess.run([sys.executable, "-m", "surefit", *call], cwd=place, check=False)
+    if done.returncode:
+        stop(done.returncode, "the demonstration ends here, because `surefit learn` did.")
+    out.text()
+    for sentence in (*_proof(place), _race()):
+        out.text(sentence)
+    out.text()
+    out.text(f"The report: {(place / 'report.html').resolve()}", "bold")
 
 
-def _answer_and_proof(console: Console) -> None:
-    table = load_table("diabetes", as_="arrow").frame.drop_columns(["sex"])
-    model = LinearRegression().fit(table, "progression")
-    summary = model.summary()
-    row = summary.names.index("bmi")
-    console.print(
-        f"\n[bold]The answer.[/bold] Diabetes after a year, {len(table)} patients, nine measurements:"
-    )
-    console.print(
-        f"  a point of body-mass index goes with {summary.estimate[row]:.1f} points of it, "
-        f"95 % interval {summary.lower[row]:.1f} to {summary.upper[row]:.1f}"
-    )
-    console.print(f"[bold]The certificate.[/bold] {model.certificate_}")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.safetensors"
-        save(model, path)
-        honest = _verdict(verify(path, table, "progression"))
-        console.print(f"[bold]Verified[/bold] from file and data: [green]{honest}[/green]")
-        tampered = load(path)
-        tampered.coef_ = model.coef_ * 1.001
-        save(tampered, path)
-        caught = _verdict(verify(path, table, "progression"))
-        console.print(f"  and with coefficients changed by a thousandth: [red]{caught}[/red]")
+def _write_table(place: Path) -> None:
+    import pyarrow.csv
+
+    from surefit.core.files import atomic
+    from surefit.data.datasets import load
+
+    place.mkdir(parents=True, exist_ok=True)
+    with atomic(place / f"{TABLE}.csv") as file:
+        pyarrow.csv.write_csv(load(TABLE, as_="arrow").frame, file)
 
 
-def _verdict(certificate: Certificate) -> str:
+def _proof(place: Path) -> list[str]:
+    """Compute the certificate again from file and data, and once more for a model that was tampered with."""
+    from surefit.io.load import load
+    from surefit.io.save import save
+    from surefit.io.verify import verify
+
+    file, table = place / "model.safetensors", place / f"{TABLE}.csv"
+    honest = verify(file, table, TARGET)
+    said = [f"Verified from file and data: {_verdict(honest)}."]
+    changed = load(file)
+    last = changed[-1]
+    if hasattr(last, "coef_"):
+        last.coef_ = last.coef_ * 1.001
+        other = place / "tampered.safetensors"
+        save(changed, other)
+        said.append(f"With coefficients changed by a thousandth: {_verdict(verify(other, table, TARGET))}.")
+        other.unlink()
+    return said
+
+
+def _verdict(certificate: Any) -> str:
     return f"{'holds' if certificate.holds else 'does NOT hold'}, {certificate.value:.1g}"
 
 
-def _diagnosis(console: Console) -> None:
-    table = load_table("digits", as_="arrow").frame
-    model = GaussianNB().fit(table, "digit")
-    console.print(f"\n[bold]The diagnosis[/bold] of {len(table)} scanned digits of 64 pixels:")
-    first, *others = model.diagnosis_
-    console.print(f"  {first}")
-    console.print(f"  and {len(others)} more, of {len(model.diagnosis_.ran)} rules that looked")
-
-
-def _race(console: Console) -> None:
+def _race() -> str:
+    import numpy as np
     from sklearn.linear_model import LinearRegression as Peer
+
+    from surefit.models.linear.linear_regression import LinearRegression
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200_000, 50))
     y = X @ rng.normal(size=50) + rng.normal(size=200_000)
     ours, theirs = _fastest(lambda: LinearRegression().fit(X, y), lambda: Peer().fit(X, y))
     apart = np.max(np.abs(ours[1].coef_ - theirs[1].coef_))
-    console.print(
-        "\n[bold]The race[/bold], on this machine, now: least squares on 200 000 rows by 50 columns."
-    )
-    console.print(
-        f"  surefit {1e3 * ours[0]:.0f} ms, scikit-learn {1e3 * theirs[0]:.0f} ms: "
-        f"{theirs[0] / ours[0]:.1f} times as fast, the same to {apart:.0e}"
+    return (
+        f"Least squares on 200 000 rows by 50 columns, here and now: surefit {1e3 * ours[0]:.0f} ms, "
+        f"scikit-learn {1e3 * theirs[0]:.0f} ms, {theirs[0] / ours[0]:.1f} times as fast, "
+        f"the same to {apart:.0e}."
     )
 
 
