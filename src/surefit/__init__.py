@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for type checkers and editors: the table below, said once more
     from surefit import distributions as distributions
+    from surefit import plots as plots
+    from surefit import report as report
     from surefit.core.callbacks import Checkpoint as Checkpoint
     from surefit.core.callbacks import EarlyStopping as EarlyStopping
     from surefit.core.callbacks import Logger as Logger
@@ -142,6 +144,10 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.tree.bagging_regressor import BaggingRegressor as BaggingRegressor
     from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier as DecisionTreeClassifier
     from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor as DecisionTreeRegressor
+    from surefit.models.tree.extra_trees_classifier import ExtraTreesClassifier as ExtraTreesClassifier
+    from surefit.models.tree.extra_trees_regressor import ExtraTreesRegressor as ExtraTreesRegressor
+    from surefit.models.tree.random_forest_classifier import RandomForestClassifier as RandomForestClassifier
+    from surefit.models.tree.random_forest_regressor import RandomForestRegressor as RandomForestRegressor
     from surefit.solvers.minimize import minimize as minimize
     from surefit.study.audit import audit as audit
     from surefit.study.kinds import decide_kinds as decide_kinds
@@ -176,6 +182,8 @@ _EXPORTS = {
     "ElasticNet": "models.linear.elastic_net",
     "ElasticNetCV": "models.linear.elastic_net_cv",
     "ExhaustiveSelector": "evaluate.select_wrappers",
+    "ExtraTreesClassifier": "models.tree.extra_trees_classifier",
+    "ExtraTreesRegressor": "models.tree.extra_trees_regressor",
     "Finding": "core.diagnosis",
     "FormulaPreparer": "models.prepare.formula_preparer",
     "GammaRegressor": "models.linear.gamma_regressor",
@@ -220,6 +228,8 @@ _EXPORTS = {
     "PolynomialFeatures": "models.prepare.polynomial_features",
     "ProgressBar": "core.callbacks",
     "QuantileRegressor": "models.linear.quantile",
+    "RandomForestClassifier": "models.tree.random_forest_classifier",
+    "RandomForestRegressor": "models.tree.random_forest_regressor",
     "RandomSearch": "evaluate.search_random",
     "Ridge": "models.linear.ridge",
     "RidgeCV": "models.linear.ridge_cv",
@@ -284,7 +294,7 @@ _EXPORTS = {
     "verify": "io.verify",
 }
 
-_FOLDERS = ("distributions",)  # packages that are public as they are
+_FOLDERS = ("distributions", "plots", "report")  # packages that are public as they are
 
 __all__ = [*_EXPORTS, "__version__"]
 

@@ -59,6 +59,12 @@ class Study:
         replace(self.record, files={**self.record.files, **files}).save(place / RECORD)
         return place
 
+    def report(self, path: str | Path) -> Path:
+        """Write the report, one HTML page; what is written to the folder of the study belongs beside it."""
+        from surefit.report import write
+
+        return write(self.record, self.predictions, path)
+
     def __repr__(self) -> str:
         record = self.record
         lines = [*record.answer, ""]
