@@ -38,6 +38,7 @@ from surefit.stats.residuals import Residuals
 from surefit.stats.triangular import TriangularFactor
 
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
+MOST_INFLATED = 200  # columns whose variances are compared with what they would be alone
 
 Matrix = NDArray[np.float64]
 
@@ -185,6 +186,10 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             ),
             "rows": moments.rows,
         }
+        if self.fit_intercept and solution.null.shape[1] == 0 and 1 < len(gram) <= MOST_INFLATED:
+            deviations = np.sqrt(np.diagonal(gram))
+            root = deviations[:, None] * solution.root
+            evidence |= {"inverse_correlation": root @ root.T, "deviations": deviations}
         intercept = self._intercept(solution.coef, moments.mean_x, moments.mean_y)
         return Learned(self._parameters(solution, intercept, schema), certificate, evidence)
 
