@@ -250,3 +250,15 @@ def test_a_fit_that_led_up_claims_nothing_and_says_so() -> None:
     assert "worse-than-nothing" not in {finding.code for finding in down.diagnosis_}
     assert surefit.verify(up, X, y).holds
     assert not surefit.verify(up, X, 1 - y).holds
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_held_out_are_scikit_learns_for_any_number_of_classes(classes, seed):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = np.digitize(X @ rng.normal(size=4), [0.0] if classes == 2 else [-0.7, 0.7])
+    options = {"early_stopping": True, "penalty": None, "random_state": seed, "max_iter": 200}
+    ours, theirs = surefit.SGDClassifier(**options).fit(X, y), linear_model.SGDClassifier(**options).fit(X, y)
+    assert ours.n_iter_ == theirs.n_iter_
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-12)

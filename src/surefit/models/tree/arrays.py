@@ -84,10 +84,24 @@ def in_units(grown: Grown, target: Target, value: Floats | None = None) -> Nodes
         return Nodes(grown, grown.sums / weight if value is None else value, target.classes)
     outputs = target.Y.shape[1]
     centre = np.zeros(outputs) if target.centre is None else target.centre
-    value = grown.sums[:, :outputs] / weight if value is None else value
+    if value is None:
+        value = grown.sums[:, :outputs] / weight
+        value = _as_in(target.Y, value) if target.power == 1 else value
     value = value / target.factor + centre
     scaled = replace(grown, impurity=grown.impurity / target.factor**target.power)
     return Nodes(scaled, value)
+
+
+def _as_in(Y: NDArray[Any], medians: Floats) -> Floats:
+    """Medians that are one of the numbers but for a rounding, as those numbers."""
+    found = medians.copy()
+    for o in range(Y.shape[1]):
+        known = np.unique(Y[:, o])
+        for side in (0, 1):
+            near = known[np.clip(np.searchsorted(known, medians[:, o]) - side, 0, len(known) - 1)]
+            close = np.abs(near - medians[:, o]) <= 4 * np.finfo(np.float64).eps * np.abs(near)
+            found[close, o] = near[close]
+    return found
 
 
 def scaled_by(nodes: Nodes, target: Target) -> Nodes:
