@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,16 @@ class Table:
     apart: Columns
     codes: NDArray[np.int32]
     texts: tuple[NDArray[Any], ...] = ()
+    _places: tuple[tuple[str, int], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        stored = dict.fromkeys(_BLOCK.values(), 0)  # counted once: tables may have ten thousand columns
+        places = []
+        for column in self.columns:
+            block = _BLOCK[column.kind]
+            places.append((block, stored[block]))
+            stored[block] += 1
+        object.__setattr__(self, "_places", tuple(places))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,8 +59,7 @@ class Table:
 
     def place(self, index: int) -> tuple[str, int]:
         """In which block a column is stored, and where in it."""
-        block = _BLOCK[self.columns[index].kind]
-        return block, sum(_BLOCK[column.kind] == block for column in self.columns[:index])
+        return self._places[index]
 
     def missing(self, index: int) -> NDArray[np.bool_]:
         """Where one column has no value."""

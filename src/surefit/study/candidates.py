@@ -26,9 +26,14 @@ class Entrant:
     cls: Any
     candidate: Candidate
 
+    def parameters(self, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What it declares, with settings chosen among those to try; what is drawn at random has a seed."""
+        seed = {"random_state": 0} if "random_state" in self.cls().get_params(deep=False) else {}
+        return {**seed, **self.candidate.given, **(settings or {})}
+
     def model(self, settings: Mapping[str, Any] | None = None) -> Any:
-        """The model with the parameters that it declares, and with settings chosen among those to try."""
-        return self.cls(**{**self.candidate.given, **(settings or {})})
+        """The model with these parameters."""
+        return self.cls(**self.parameters(settings))
 
     @property
     def grid(self) -> list[dict[str, Any]]:

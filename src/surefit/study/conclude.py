@@ -72,10 +72,8 @@ class Conclusion:
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The parameters of the chosen model."""
-        return {
-            **self.chosen.entrant.candidate.given,
-            **usual_settings(self.chosen.entrant, self.chosen.folds),
-        }
+        entrant = self.chosen.entrant
+        return entrant.parameters(usual_settings(entrant, self.chosen.folds))
 
     def study(self, command: str, tell: Listener) -> Study:
         """Fit the model, ask it questions, and write everything down."""

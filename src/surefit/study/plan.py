@@ -13,8 +13,9 @@ from surefit.core.errors import SurefitWarning
 from surefit.study.fold import Work
 from surefit.study.race import Standing
 
-FEW_CELLS = 300_000  # of a table so small nothing is measured: the first folds tell
-PROBE_CELLS = 40_000  # of the smaller of two samples
+FEW_ROWS = 200  # of a table so small nothing is measured: the first folds tell
+PROBE_CELLS = 40_000  # of the smaller of two samples, at most
+PROBE_SHARE = 16  # and no more than this part of the rows
 GROWTH = 4  # rows of the larger over those of the smaller
 FEWEST_ROWS = 500  # below it, a family that takes too long is left out
 
@@ -29,12 +30,12 @@ def plan_rows(work: Work, entered: Sequence[Standing], folds: int, seconds: floa
     rows, columns = held.table.shape
     learnt = rows - rows // folds
     limit(entered, learnt)
-    if rows * columns <= FEW_CELLS:
+    if rows < FEW_ROWS:
         return
     left = seconds * jobs
-    small = int(np.clip(PROBE_CELLS // columns, 100, rows // (2 * GROWTH)))
+    small = max(40, min(PROBE_CELLS // columns, rows // PROBE_SHARE))
     order = np.random.default_rng(work.seed).permutation(rows)
-    test = order[-max(small, rows // folds) :]
+    test = order[-(rows // folds) :]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SurefitWarning)
         for place, standing in enumerate(entered):

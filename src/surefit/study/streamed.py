@@ -86,5 +86,5 @@ class StreamedWork:
 
 
 def _scored(model: Any, metric: Metric) -> bool:
-    """Whether a metric is measured as rows pass; calibration is not, for it wants other answers than the rest."""
+    """Whether a metric is measured as rows pass; calibration, which wants answers of its own, is not."""
     return metric.name not in CALIBRATION and method_of(model, metric) is not None
