@@ -72,7 +72,9 @@ class Predictions:
             for k, label in enumerate(self.classes):
                 columns[f"{_PROBABILITY}{label}"] = self.probabilities[:, k]
         with atomic(path) as file:
-            pq.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), file)
+            pq.write_table(
+                pa.table({name: pa.array(_column(values)) for name, values in columns.items()}), file
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> Predictions:
@@ -99,3 +101,8 @@ class Predictions:
             classes=tuple(name.removeprefix(_PROBABILITY) for name in names),
             weight=found.get("weight"),
         )
+
+
+def _column(values: NDArray[Any]) -> Any:
+    """Text as Python's own, for Arrow would end a numpy string at its first zero."""
+    return values.tolist() if values.dtype.kind in "UO" else values
