@@ -35,7 +35,7 @@ from surefit.study.record import (
     TableRecord,
     ThresholdRecord,
 )
-from surefit.study.result import Study
+from surefit.study.result import SAMPLE, Study
 from surefit.study.script import write_script
 from surefit.study.subject import Subject
 from surefit.study.threshold import Costs, best_threshold
@@ -75,15 +75,21 @@ class Conclusion:
         entrant = self.chosen.entrant
         return entrant.parameters(usual_settings(entrant, self.chosen.folds))
 
+    @property
+    def fits_whole(self) -> bool:
+        """Whether the model is fitted to all rows: of a table that is larger than memory, if it streams."""
+        return not self.subject.streamed or self.chosen.entrant.candidate.streams
+
     def study(self, command: str, tell: Listener) -> Study:
         """Fit the model, ask it questions, and write everything down."""
         leaderboard = entries(self.race, self.comparison)
         candidate = self.chosen.entrant.candidate
-        tell(Event("fit", f"fitting {candidate.title} to all rows", leaderboard))
+        which = "all rows" if self.fits_whole else "the sample"
+        tell(Event("fit", f"fitting {candidate.title} to {which}", leaderboard))
         model = make_pipeline(TablePreparer(candidate.purpose), self.chosen.entrant.cls(**self.settings))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SurefitWarning)  # the record has the certificate and diagnosis
-            model.fit(self.subject.source())
+            model.fit(self.subject.source(self.fits_whole))
         described = describe(model, self.settings, self._why(), self.race.level)
         tell(Event("questions", "asking the models of the folds about the columns", leaderboard))
         predictions = self._predictions()
@@ -131,15 +137,22 @@ class Conclusion:
             environment=self._environment(command),
             score=score,
         )
-        return Study(record, model, self.comparison, None if subject.streamed else predictions)
+        return Study(
+            record,
+            model,
+            self.comparison,
+            None if subject.streamed else predictions,
+            None if self.fits_whole else subject.drawn,
+        )
 
     def _why(self) -> str:
         alike = self.comparison.as_good_as_best
         if self.comparison.simplest == self.baseline:
             return "No model can be told from the baseline, so that the baseline is the one to take."
+        rows = "" if self.fits_whole else f" It is fitted to a sample of {len(self.subject.held):,} rows."
         if len(alike) == 1:
-            return "It is better than all others, beyond what chance explains."
-        return f"Of {len(alike)} models that cannot be told from the best, it is the simplest."
+            return f"It is better than all others, beyond what chance explains.{rows}"
+        return f"Of {len(alike)} models that cannot be told from the best, it is the simplest.{rows}"
 
     def _resampling(self) -> str:
         race = self.race
@@ -226,11 +239,17 @@ class Conclusion:
                 )
         return tuple(found)
 
+    def _table(self) -> Any:
+        """Where a script finds the rows that the model was fitted to."""
+        if not self.fits_whole:
+            return SAMPLE
+        return self.subject.table if self.subject.is_path and not self.subject.piped else "table.parquet"
+
     def _environment(self, command: str) -> Environment:
         subject, entrant = self.subject, self.chosen.entrant
         script = write_script(
             name=subject.name,
-            table=subject.table if subject.is_path else "table.parquet",
+            table=self._table(),
             kinds=subject.decided.kinds,
             target=subject.decided.target,
             weight=subject.decided.weight,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.config import config
 from surefit.evaluate.assess import METHODS, _method
 from surefit.evaluate.cross_validate_folds import Fold, aligned, weights_for
 from surefit.metrics.base import Metric
@@ -57,6 +58,12 @@ class Work:
         self, entrant: Entrant, pair: Pair, rows: int | None, key: Any = None
     ) -> tuple[Fold, Any, tuple[Any, Any]]:
         """The same, with the model, and with the prepared test rows and their preparer."""
+        with config(engine="auto"):  # rows in memory stay here, whatever the table is read by
+            return self._fitted(entrant, pair, rows, key)
+
+    def _fitted(
+        self, entrant: Entrant, pair: Pair, rows: int | None, key: Any
+    ) -> tuple[Fold, Any, tuple[Any, Any]]:
         train, test = pair
         if rows is not None and rows < len(train):
             train, key = np.sort(np.random.default_rng(self.seed).permutation(train)[:rows]), None

@@ -15,6 +15,7 @@ from surefit.study.record import Record
 from surefit.study.typed import typed
 
 MODEL, RECORD, PREDICTIONS, SCRIPT = "model.safetensors", "report.json", "predictions.parquet", "script.py"
+SAMPLE = "sample.parquet"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -23,13 +24,15 @@ class Study:
 
     model: a pipeline from the table's columns to the answer, fitted on all rows. record: every number of
     the report. comparison: the leaderboard as ``surefit.compare`` makes it. predictions: for each row, by a
-    model that had not seen it; None where the table is larger than memory.
+    model that had not seen it; None where the table is larger than memory. sample: the rows that the model
+    was fitted to, where these are not all.
     """
 
     record: Record
     model: Any
     comparison: Comparison
     predictions: Predictions | None
+    sample: Any = None
 
     def predict(self, X: Any) -> Any:
         """Answer for rows of a table that has the columns, and may have others; text is read as then."""
@@ -54,6 +57,12 @@ class Study:
         if self.predictions is not None:
             self.predictions.save(place / PREDICTIONS)
             files["predictions"] = PREDICTIONS
+        if self.sample is not None:
+            import pyarrow.parquet as pq
+
+            with atomic(place / SAMPLE) as file:
+                pq.write_table(self.sample, file)
+            files["sample"] = SAMPLE
         with atomic(place / SCRIPT) as file:
             file.write(self.record.environment.script.encode())
         replace(self.record, files={**self.record.files, **files}).save(place / RECORD)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.config import config
 from surefit.data.read import open_stream, table_source
 from surefit.data.source import Source, TableSource
 from surefit.evaluate.assess import assess
@@ -65,7 +66,8 @@ class StreamedWork:
                 train
             )
         else:
-            model, settings = self._of_sample(entrant, train, min(self.most, rows or self.most))
+            with config(engine="auto"):  # rows in memory stay here, whatever the table is read by
+                model, settings = self._of_sample(entrant, train, min(self.most, rows or self.most))
         fitted = time.perf_counter()
         told = [metric for metric in self.metrics.values() if _scored(model, metric)]
         found = assess(model, test, metrics=told)

@@ -21,7 +21,6 @@ from surefit.study.events import Event, Listener
 from surefit.study.held import Held
 from surefit.study.record import FindingRecord, Task
 from surefit.study.rows import sample, stream_of
-from surefit.study.typed import typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +33,8 @@ MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a 
 class Subject:
     """A table and all that was decided before anything is learnt.
 
-    table: a path, or the table itself. held: its rows, or a sample where ``streamed``. digest: of its values.
+    table: a path, or the table itself. held: its rows, or those of the sample ``drawn`` from a table that is
+    larger. digest: of its values.
     """
 
     table: Any
@@ -42,8 +42,14 @@ class Subject:
     decided: Decided
     findings: tuple[FindingRecord, ...]
     held: Held
-    streamed: bool
     digest: str
+    drawn: Any = None
+    piped: bool = False  # read from a file that will not be there again
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the table is read as it goes, and a sample is held."""
+        return self.drawn is not None
 
     @property
     def task(self) -> Task:
@@ -55,9 +61,9 @@ class Subject:
         """Whether the table lies in files."""
         return is_path(self.table)
 
-    def source(self) -> TableSource:
-        """All rows with a target, as the models read them."""
-        return self.decided.read(self.table)
+    def source(self, whole: bool = True) -> TableSource:
+        """All rows with a target, as the models read them, or those of the sample."""
+        return self.decided.read(self.table if whole else self.drawn)
 
     def rows(self, numbers: Any) -> pa.Table:
         """Some rows of the table, as they are."""
@@ -96,11 +102,9 @@ def look(
     tell(Event("audit", f"{len(findings)} findings", about=findings))
     width = max(1, len(decided.used))
     streamed = decided.rows * width > most_cells or current_config().engine == "dask"
-    source = decided.read(opened)
-    if streamed:
-        drawn = sample(stream_of(opened, wanted)[0], max(FEWEST, most_cells // width), seed)
-        source = typed(drawn, decided.kinds, decided.target, weight=weight)
-    held = Held.of(source, decided.task.task)
+    most = max(FEWEST, most_cells // width)
+    drawn = sample(stream_of(opened, wanted)[0], most, seed) if streamed else None
+    held = Held.of(decided.read(opened if drawn is None else drawn), decided.task.task)
     if held.classes is not None and len(held.classes) < 2:
         raise DataError(f"the target {decided.target!r} has one class only: there is nothing to tell apart.")
     if len(held) < FEWEST:
@@ -108,7 +112,7 @@ def look(
             f"{len(held)} rows have a target, and it takes {FEWEST} to learn and to test: give more."
         )
     digest = digest_of(stream_of(opened, wanted)[0])
-    return Subject(opened, name or _name(opened), decided, findings, held, streamed, digest)
+    return Subject(opened, name or _name(opened), decided, findings, held, digest, drawn, name is not None)
 
 
 def _opened(table: Any, target: Any) -> tuple[Any, str]:
