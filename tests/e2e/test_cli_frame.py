@@ -220,3 +220,14 @@ def test_the_format_of_standard_input_is_told_from_its_first_bytes(head: bytes, 
 
 def test_empty_standard_input_is_refused() -> None:
     refused(call("audit", "-", stdin=b" \n"), "standard input is empty")
+
+
+def test_the_documents_name_every_verb_and_every_check() -> None:
+    from surefit.core.registry import members
+    from surefit.study.checks.base import Check
+
+    docs = FOLDER.parent.parent.parent / "docs"
+    verbs = (docs / "command-line.md").read_text(encoding="utf-8")
+    checks = (docs / "audit.md").read_text(encoding="utf-8")
+    assert [name for name in VERBS if f"| `{name}" not in verbs] == []
+    assert [name for name in members(Check.kind) if f"| `{name}` |" not in checks] == []

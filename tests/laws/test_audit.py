@@ -223,3 +223,7 @@ def test_odd_tables_are_audited(table: pa.Table) -> None:
     names = table.column_names
     for target in (None, names[0]):
         assert surefit.audit(table, target, against=table).rows == table.num_rows
+
+
+def test_normal_numbers_have_no_outliers_however_many_there_are() -> None:
+    assert "outliers" not in surefit.audit(pa.table({"a": numbers(300_000)})).codes()

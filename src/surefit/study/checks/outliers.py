@@ -6,16 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
+from scipy import special
 
 from surefit.core.diagnosis import Finding
 from surefit.study.checks.base import Case, Check, Seen
 
 
 class Outliers(Check):
-    """Values beyond three distances between the quartiles from them: one of a million, of normal numbers."""
+    """Values beyond three distances between the quartiles from them, further where rows are many."""
 
     name = "outliers"
     far = 3.0  # Tukey's fence for what is far out
+    chance = 0.05  # that one of as many normal numbers lies outside; long tables have a wider fence
     rows = 20  # fewer do not tell quartiles
 
     def findings(self, seen: Seen) -> Iterable[Finding]:
@@ -24,7 +26,7 @@ class Outliers(Check):
         if sketch is None or seen.facts.rows < self.rows:
             return
         quartiles = np.array([seen.facts.columns[name].quartiles for name in names])
-        reach = self.far * (quartiles[:, 2] - quartiles[:, 0])
+        reach = self._fence(seen.facts.rows) * (quartiles[:, 2] - quartiles[:, 0])
         low, high = quartiles[:, 0] - reach, quartiles[:, 2] + reach
         outside = sketch.cdf(np.nextafter(low, -np.inf)) + 1.0 - sketch.cdf(high)
         found = {}
@@ -47,6 +49,12 @@ class Outliers(Check):
             tuple(worst),
             evidence={"columns": float(len(worst)), "most": float(found[worst[0]])},
         )
+
+    def _fence(self, rows: int) -> float:
+        """How many distances between the quartiles, 1.349 deviations of normal numbers, the fence is away."""
+        quartile = float(special.ndtri(0.75))
+        normal = -float(special.ndtri(self.chance / 2 / rows))
+        return max(self.far, (normal - quartile) / (2 * quartile))
 
     @staticmethod
     def _told(seen: Seen, name: str, count: int) -> str:
