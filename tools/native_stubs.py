@@ -15,7 +15,15 @@ from surefit.core.native import compiled
 FOLDER = Path(__file__).parent.parent / "src" / "surefit" / "core" / "native"
 STUB = FOLDER / "_native_v3.pyi"
 ARRAY = re.compile(r"Annotated\[NDArray\[numpy\.(\w+)\], dict\(shape=\([^()]*\)[^()]*\)\]")
-SHORT = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "uint8": "U8", "uint64": "U64"}
+SHORT = {
+    "float32": "F32",
+    "float64": "F64",
+    "int32": "I32",
+    "int64": "I64",
+    "uint8": "U8",
+    "uint32": "U32",
+    "uint64": "U64",
+}
 HEAD = '''"""The compiled kernels. Written by tools/native_stubs.py: do not edit."""
 
 from collections.abc import Sequence

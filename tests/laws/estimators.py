@@ -83,6 +83,11 @@ EXACT["AdaBoostClassifier"] = {"n_estimators": 5}
 EXACT["AdaBoostRegressor"] = {"resample": False, "n_estimators": 5}
 EXACT["BaggingClassifier"] = {"bootstrap": False, "n_estimators": 2}
 EXACT["BaggingRegressor"] = {"bootstrap": False, "n_estimators": 2}
+EXACT |= {
+    name: {"bootstrap": False, "n_estimators": 3}
+    for name in CLASSES
+    if name.startswith(("RandomForest", "ExtraTrees"))
+}
 # What makes folds the same for rows in any order, and for weights as for repetition.
 BY_CONTENT: dict[str, dict[str, Any]] = {
     name: {"cv": 3, "folds": "content"}

@@ -11,6 +11,7 @@ F64: TypeAlias = NDArray[numpy.float64]
 I32: TypeAlias = NDArray[numpy.int32]
 I64: TypeAlias = NDArray[numpy.int64]
 U8: TypeAlias = NDArray[numpy.uint8]
+U32: TypeAlias = NDArray[numpy.uint32]
 U64: TypeAlias = NDArray[numpy.uint64]
 variant: str = ...
 
@@ -29,6 +30,160 @@ def stretch(X: F64, scale: F64, shift: F64, out: F64, threads: int) -> bool: ...
 def bin_columns(X: F32, edges: F64, start: I64, levels: I64, codes: U8, threads: int) -> None: ...
 @overload
 def bin_columns(X: F64, edges: F64, start: I64, levels: I64, codes: U8, threads: int) -> None: ...
+@overload
+def boost_apply(
+    X: F32,
+    column: I32,
+    number: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    by_levels: U8,
+    bits: U64,
+    root: I64,
+    first: int,
+    last: int,
+    score: F64,
+    threads: int,
+) -> None: ...
+@overload
+def boost_apply(
+    X: F64,
+    column: I32,
+    number: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    by_levels: U8,
+    bits: U64,
+    root: I64,
+    first: int,
+    last: int,
+    score: F64,
+    threads: int,
+) -> None: ...
+@overload
+def boost_apply(
+    X: U8,
+    column: I32,
+    number: F64,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    by_levels: U8,
+    bits: U64,
+    root: I64,
+    first: int,
+    last: int,
+    score: F64,
+    threads: int,
+) -> None: ...
+def boost_gradients(
+    kind: int,
+    parameter: float,
+    y: F64,
+    score: F64,
+    weight: F64 | None,
+    gradient: F64,
+    curvature: F64,
+    threads: int,
+) -> tuple[Any, ...]: ...
+def boost_softmax(
+    y: F64, score: F64, weight: F64 | None, gradient: F64, curvature: F64, threads: int
+) -> tuple[Any, ...]: ...
+def boost_stride(width: int) -> int: ...
+def boost_pack(codes: U8, counts: I64, packed: U8, threads: int) -> None: ...
+def boost_grow(
+    codes: U8,
+    packed: U8,
+    counts: I64,
+    is_level: U8,
+    has_missing: U8,
+    monotone: Sequence[int],
+    groups: Sequence[int],
+    gradient: F64,
+    curvature: F64,
+    bounds: Sequence[float],
+    rows: U32,
+    spare: U32,
+    sums: I64,
+    max_leaves: int,
+    max_depth: int,
+    min_rows_leaf: int,
+    l2: float,
+    column_share: float,
+    seed: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+def boost_update(rows: U32, begin: I64, end: I64, value: F64, score: F64, threads: int) -> None: ...
+@overload
+def class_dual_cd(
+    X: F32, y: I64, cost: F64, classes: int, a: F64, w: F64, tolerance: float, most: int, seed: int
+) -> tuple[Any, ...]: ...
+@overload
+def class_dual_cd(
+    X: F64, y: I64, cost: F64, classes: int, a: F64, w: F64, tolerance: float, most: int, seed: int
+) -> tuple[Any, ...]: ...
+@overload
+def class_dual_cd_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: I64,
+    cost: F64,
+    classes: int,
+    a: F64,
+    w: F64,
+    tolerance: float,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def class_dual_cd_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: I64,
+    cost: F64,
+    classes: int,
+    a: F64,
+    w: F64,
+    tolerance: float,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def class_dual_cd_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    y: I64,
+    cost: F64,
+    classes: int,
+    a: F64,
+    w: F64,
+    tolerance: float,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
+@overload
+def class_dual_cd_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    y: I64,
+    cost: F64,
+    classes: int,
+    a: F64,
+    w: F64,
+    tolerance: float,
+    most: int,
+    seed: int,
+) -> tuple[Any, ...]: ...
 @overload
 def class_loss(
     X: F32,
@@ -498,6 +653,201 @@ def dual_cd_csr(
 def all_finite(x: F32, threads: int) -> bool: ...
 @overload
 def all_finite(x: F64, threads: int) -> bool: ...
+@overload
+def forest_grow_classes(
+    X: F32,
+    quick: bool,
+    order: U32 | None,
+    known: I64,
+    bins: U8,
+    lowest: F64,
+    highest: F64,
+    y: I32,
+    outputs: int,
+    weight: F64 | None,
+    cumulative: F64 | None,
+    draws: int,
+    balanced: bool,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    min_gain: float,
+    pure_below: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seeds: U64,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def forest_grow_classes(
+    X: F64,
+    quick: bool,
+    order: U32 | None,
+    known: I64,
+    bins: U8,
+    lowest: F64,
+    highest: F64,
+    y: I32,
+    outputs: int,
+    weight: F64 | None,
+    cumulative: F64 | None,
+    draws: int,
+    balanced: bool,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    min_gain: float,
+    pure_below: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seeds: U64,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def forest_grow_numbers(
+    X: F32,
+    quick: bool,
+    order: U32 | None,
+    known: I64,
+    bins: U8,
+    lowest: F64,
+    highest: F64,
+    y: F64,
+    outputs: int,
+    weight: F64 | None,
+    cumulative: F64 | None,
+    draws: int,
+    balanced: bool,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    min_gain: float,
+    pure_below: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seeds: U64,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def forest_grow_numbers(
+    X: F64,
+    quick: bool,
+    order: U32 | None,
+    known: I64,
+    bins: U8,
+    lowest: F64,
+    highest: F64,
+    y: F64,
+    outputs: int,
+    weight: F64 | None,
+    cumulative: F64 | None,
+    draws: int,
+    balanced: bool,
+    criterion: int,
+    starts: Sequence[int],
+    levels: Sequence[int],
+    monotone: Sequence[int],
+    max_depth: int,
+    min_rows_split: int,
+    min_rows_leaf: int,
+    min_weight_leaf: float,
+    min_decrease: float,
+    min_gain: float,
+    pure_below: float,
+    max_leaves: int,
+    max_columns: int,
+    random_threshold: bool,
+    seeds: U64,
+    threads: int,
+) -> tuple[Any, ...]: ...
+@overload
+def forest_columns(
+    X: F32, order: U32, known: I64, bins: U8, lowest: F64, highest: F64, threads: int
+) -> None: ...
+@overload
+def forest_columns(
+    X: F64, order: U32, known: I64, bins: U8, lowest: F64, highest: F64, threads: int
+) -> None: ...
+def forest_draws(seed: int, draws: int, cumulative: F64 | None, counts: U32) -> None: ...
+@overload
+def forest_sums(
+    X: F32,
+    nodes: U64,
+    node_start: I64,
+    leaf_start: I64,
+    bits: U64,
+    level_start: I64,
+    levels: I64 | None,
+    values: F64,
+    width: int,
+    left_out: U8 | None,
+    out: F64,
+    counts: I64 | None,
+    threads: int,
+) -> None: ...
+@overload
+def forest_sums(
+    X: F64,
+    nodes: U64,
+    node_start: I64,
+    leaf_start: I64,
+    bits: U64,
+    level_start: I64,
+    levels: I64 | None,
+    values: F64,
+    width: int,
+    left_out: U8 | None,
+    out: F64,
+    counts: I64 | None,
+    threads: int,
+) -> None: ...
+@overload
+def forest_apply(
+    X: F32,
+    nodes: U64,
+    node_start: I64,
+    leaf_start: I64,
+    bits: U64,
+    level_start: I64,
+    levels: I64 | None,
+    left_out: U8 | None,
+    out: I32,
+    threads: int,
+) -> None: ...
+@overload
+def forest_apply(
+    X: F64,
+    nodes: U64,
+    node_start: I64,
+    leaf_start: I64,
+    bits: U64,
+    level_start: I64,
+    levels: I64 | None,
+    left_out: U8 | None,
+    out: I32,
+    threads: int,
+) -> None: ...
 @overload
 def centred_gram(
     X: F32, Y: F64 | None, weight: F64 | None, mean: F64, scatter: F64, threads: int

@@ -1,0 +1,219 @@
+// Grows the trees of a forest, one a thread; a tree depends on its seed alone.
+#pragma once
+
+#include <functional>
+
+#include "forest_draw.h"
+#include "forest_grow.h"
+#include "forest_tree.h"
+#include "tree_grow.h"
+
+namespace surefit {
+
+// How the sample of each tree comes about. draws: how many rows are drawn with replacement, in proportion to
+// weights whose running sums are `cumulative`; 0 takes every row once, with its weight. balanced: classes
+// count alike in each sample.
+struct ForestSample {
+  Index draws = 0;
+  const double* cumulative = nullptr;
+  const double* weight = nullptr;
+  bool balanced = false;
+};
+
+template <class Y>
+struct ForestTarget {
+  const Y* y;  // rows by outputs
+  Index outputs;
+  Impurity impurity;
+  std::vector<Index> start;  // of the classes of each output; the last is how many there are
+};
+
+// The weight of each row in the sample of a tree.
+template <class Y>
+void sample_weights(const ForestSample& sample, const ForestTarget<Y>& target, Index rows, std::uint64_t seed,
+                    std::vector<std::uint32_t>& counts, std::vector<double>& weight) {
+  const auto n = static_cast<std::size_t>(rows);
+  weight.resize(n);
+  if (sample.draws == 0) {
+    for (std::size_t i = 0; i < n; ++i) weight[i] = sample.weight == nullptr ? 1.0 : sample.weight[i];
+  } else {
+    counts.assign(n, 0);
+    draw_rows(seed, sample.draws, sample.cumulative, rows, counts.data());
+    for (std::size_t i = 0; i < n; ++i) weight[i] = static_cast<double>(counts[i]);
+  }
+  if (!sample.balanced) return;
+  std::vector<double> drawn(static_cast<std::size_t>(target.start.back()), 0.0);
+  double total = 0.0;
+  auto at = [&](Index i, Index o) {
+    return static_cast<std::size_t>(target.start[static_cast<std::size_t>(o)]) +
+           static_cast<std::size_t>(target.y[i * target.outputs + o]);
+  };
+  for (Index i = 0; i < rows; ++i) {
+    for (Index o = 0; o < target.outputs; ++o) drawn[at(i, o)] += weight[static_cast<std::size_t>(i)];
+    total += weight[static_cast<std::size_t>(i)];
+  }
+  std::vector<double> factor(drawn.size(), 0.0);
+  for (Index o = 0; o < target.outputs; ++o) {
+    const auto from = static_cast<std::size_t>(target.start[static_cast<std::size_t>(o)]);
+    const auto to = static_cast<std::size_t>(target.start[static_cast<std::size_t>(o) + 1]);
+    double present = 0.0;
+    for (std::size_t k = from; k < to; ++k) present += drawn[k] > 0.0;
+    for (std::size_t k = from; k < to; ++k)
+      if (drawn[k] > 0.0) factor[k] = total / (present * drawn[k]);
+  }
+  for (Index i = 0; i < rows; ++i)
+    for (Index o = 0; o < target.outputs; ++o) weight[static_cast<std::size_t>(i)] *= factor[at(i, o)];
+}
+
+// A tree as a forest keeps it.
+inline ForestTree packed(const GrownTree& grown, Index columns, Index outputs, bool numbers,
+                         bool keep_inner) {
+  ForestTree tree;
+  tree.importance.assign(static_cast<std::size_t>(columns), 0.0);
+  tree.level_bits = grown.left_levels;
+  tree.nodes.resize(1);
+  std::vector<std::pair<Index, Index>> stack{{0, 0}};  // where a node stands in both
+  while (!stack.empty()) {
+    const auto [from, to] = stack.back();
+    stack.pop_back();
+    const auto i = static_cast<std::size_t>(from);
+    if (keep_inner) {
+      tree.inner.resize(tree.nodes.size() * static_cast<std::size_t>(1 + outputs));
+      double* own = tree.inner.data() + to * (1 + outputs);
+      own[0] = grown.impurity[i];
+      for (Index k = 0; k < outputs; ++k)
+        own[1 + k] = grown.sums[static_cast<std::size_t>(from * grown.width + k)] / grown.weight[i];
+    }
+    if (grown.feature[i] < 0) {
+      tree.make_leaf(to);
+      const double* sums = grown.sums.data() + from * grown.width;
+      for (Index k = 0; k < (numbers ? outputs : grown.width); ++k)
+        tree.values.push_back(numbers ? sums[k] / grown.weight[i] : sums[k]);
+      tree.weight.push_back(grown.weight[i]);
+      tree.impurity.push_back(grown.impurity[i]);
+      tree.rows.push_back(grown.rows[i]);
+      continue;
+    }
+    const auto l = static_cast<std::size_t>(grown.left[i]), r = static_cast<std::size_t>(grown.right[i]);
+    tree.importance[static_cast<std::size_t>(grown.feature[i])] +=
+        std::max(0.0, grown.weight[i] * grown.impurity[i] - grown.weight[l] * grown.impurity[l] -
+                          grown.weight[r] * grown.impurity[r]);
+    const std::int32_t pair = tree.append_pair();
+    tree.nodes[static_cast<std::size_t>(to)] = {
+        grown.threshold[i], grown.feature[i] | (grown.missing_left[i] != 0 ? kMissingLeft : 0), pair};
+    stack.push_back({grown.right[i], pair + 1});
+    stack.push_back({grown.left[i], pair});
+  }
+  return tree;
+}
+
+template <class T, class Y>
+class Forest {
+ public:
+  // columns: null where there are none to search by. quick: whether rules and target are those that the
+  // forest's own grower knows; otherwise each tree is grown as one by itself.
+  Forest(const Run& run, const Dense<T>& X, bool quick, const ForestColumns& columns,
+         const ForestTarget<Y>& target, const ForestSample& sample, const TreeRules& rules,
+         const std::vector<Index>& levels, const std::vector<std::int8_t>& monotone)
+      : run_(run),
+        X_(X),
+        quick_(quick),
+        columns_(columns),
+        target_(target),
+        sample_(sample),
+        rules_(rules),
+        levels_(levels),
+        monotone_(monotone) {}
+
+  std::vector<ForestTree> grow(const std::uint64_t* seeds, Index trees) {
+    if (!quick_) return grow_sorted(seeds, trees);
+    if constexpr (std::is_same_v<Y, double>) {
+      return grow_coded(seeds, trees, PairTarget<true>{});
+    } else {
+      if (target_.start.back() == 2 && target_.impurity == Impurity::gini)
+        return grow_coded(seeds, trees, PairTarget<false>{});
+      ClassSums sums{target_.impurity, nullptr, nullptr, 1, target_.start, {}};
+      if (!sample_.balanced && sample_.weight == nullptr)
+        sums.tabulate(std::max(sample_.draws, sample_.draws == 0 ? X_.rows : Index{0}));
+      return grow_coded(seeds, trees, ClassTarget(sums));
+    }
+  }
+
+ private:
+  struct Scratch {
+    std::vector<std::uint32_t> counts, rows;
+    std::vector<double> weight;
+    std::vector<SampleRow> sample;
+  };
+
+  template <class Target>
+  std::vector<ForestTree> grow_coded(const std::uint64_t* seeds, Index trees, const Target& target) {
+    const auto workers = static_cast<std::size_t>(std::max(run_.threads, 1));
+    std::vector<ForestTree> found(static_cast<std::size_t>(trees));
+    std::vector<Target> own(workers, target);
+    std::vector<ForestGrower<T, Target>> growers;
+    growers.reserve(workers);
+    for (const Target& each : own) growers.emplace_back(X_, columns_, each, rules_);
+    std::vector<Scratch> scratch(workers);
+    for_chunks(run_, trees, [&](Index t, int worker) {
+      const auto w = static_cast<std::size_t>(worker);
+      Poll poll(run_);
+      draw(seeds[t], scratch[w]);
+      found[static_cast<std::size_t>(t)] = growers[w].grow(scratch[w].sample, scratch[w].rows, seeds[t], [&] {
+        if (worker == 0) poll();
+      });
+    });
+    return found;
+  }
+
+  void draw(std::uint64_t seed, Scratch& scratch) const {
+    sample_weights(sample_, target_, X_.rows, seed, scratch.counts, scratch.weight);
+    scratch.sample.resize(scratch.weight.size());
+    scratch.rows.clear();
+    for (std::size_t i = 0; i < scratch.weight.size(); ++i) {
+      scratch.sample[i] = {scratch.weight[i], static_cast<double>(target_.y[i])};
+      if (scratch.weight[i] > 0.0) scratch.rows.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+
+  std::vector<ForestTree> grow_sorted(const std::uint64_t* seeds, Index trees) {
+    std::vector<ForestTree> found(static_cast<std::size_t>(trees));
+    std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(run_.threads, 1)));
+    for_chunks(run_, trees, [&](Index t, int worker) {
+      Scratch& own = scratch[static_cast<std::size_t>(worker)];
+      sample_weights(sample_, target_, X_.rows, seeds[t], own.counts, own.weight);
+      own.rows.clear();
+      for (std::size_t i = 0; i < own.weight.size(); ++i)
+        if (own.weight[i] > 0.0) own.rows.push_back(static_cast<std::uint32_t>(i));
+      Run alone = run_;
+      alone.threads = 1;
+      if (worker != 0) alone.cancel = nullptr;  // only the calling thread may ask
+      TreeRules rules = rules_;
+      rules.seed = seeds[t];
+      GrownTree grown;
+      if constexpr (std::is_same_v<Y, double>) {
+        const NumberSums sums{target_.impurity, target_.y, own.weight.data(), target_.outputs};
+        grown = TreeGrower<T, NumberSums>(alone, X_, own.rows, sums, rules, levels_, monotone_).grow();
+      } else {
+        ClassSums sums{target_.impurity, target_.y, own.weight.data(), target_.outputs, target_.start, {}};
+        sums.tabulate(X_.rows);
+        grown = TreeGrower<T, ClassSums>(alone, X_, own.rows, sums, rules, levels_, monotone_).grow();
+      }
+      found[static_cast<std::size_t>(t)] = packed(grown, X_.cols, target_.outputs, std::is_same_v<Y, double>,
+                                                  target_.impurity == Impurity::absolute);
+    });
+    return found;
+  }
+
+  const Run& run_;
+  const Dense<T>& X_;
+  bool quick_;
+  const ForestColumns& columns_;
+  const ForestTarget<Y>& target_;
+  const ForestSample& sample_;
+  const TreeRules& rules_;
+  const std::vector<Index>& levels_;
+  const std::vector<std::int8_t>& monotone_;
+};
+
+}  // namespace surefit

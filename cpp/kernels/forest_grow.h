@@ -1,0 +1,307 @@
+// Grows one tree of a forest on one thread.
+//
+// Nodes with many rows are split by the bins of their columns. Once all nodes are small, one walk over each
+// sorted column tells the values in every small node apart; from there on the search is exact, and works on
+// a few kilobytes. Thresholds that are drawn at random need neither bins nor order.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "forest_draw_search.h"
+#include "forest_search.h"
+#include "forest_tree.h"
+#include "node_random.h"
+#include "tree_grow.h"
+
+namespace surefit {
+
+// Half-way between two neighbours; what rounds up to the right one would take it along.
+inline double between(double low, double high) {
+  const double middle = low / 2.0 + high / 2.0;
+  return middle >= low && middle < high ? middle : low;
+}
+
+template <class T, class Target>
+class ForestGrower {
+ public:
+  ForestGrower(const Dense<T>& X, const ForestColumns& columns, const Target& target, const TreeRules& rules)
+      : X_(X),
+        columns_(columns),
+        target_(target),
+        rules_(rules),
+        by_bin_(target, rules.search),
+        by_value_(target, rules.search),
+        drawn_(target, rules.search),
+        local_(static_cast<std::size_t>(kLocalRows)),
+        places_(local_.size()),
+        chosen_(static_cast<std::size_t>(X.cols)) {}
+
+  // sample: of all rows of X; rows: those that count. poll is called now and then.
+  ForestTree grow(const std::vector<SampleRow>& sample, std::vector<std::uint32_t>& rows, std::uint64_t seed,
+                  const std::function<void()>& poll) {
+    ForestTree tree;
+    tree.importance.assign(static_cast<std::size_t>(X_.cols), 0.0);
+    tree.nodes.resize(1);
+    prepared_.resize(rows.size());
+    spare_.resize(rows.size());
+    total_ = 0.0;
+    for (const std::uint32_t row : rows) total_ += sample[row].weight;
+    std::vector<Waiting> small;
+    stack_.assign(1, Waiting{0, static_cast<Index>(rows.size()), 0, mixed(seed), 0, -1});
+    auto edges = [&](const CodeSplit& split, Index, Index) {
+      const Index from = split.column * kMostBins;
+      return between(columns_.highest[from + split.left], columns_.lowest[from + split.right]);
+    };
+    const bool draws = rules_.search.random_threshold;
+    while (!stack_.empty()) {
+      const Waiting node = stack_.back();
+      stack_.pop_back();
+      if (node.end - node.begin <= kLocalRows) {
+        small.push_back(node);
+        continue;
+      }
+      poll();
+      if (draws) {
+        const bool by_rows = X_.order == Order::C;
+        const Field<T, std::uint32_t> field{X_.data,       by_rows ? X_.cols : 1, by_rows ? 1 : X_.rows,
+                                            sample.data(), rows.data(),           spare_.data()};
+        visit(tree, node, field, drawn_, threshold_drawn);
+      } else {
+        const Field<std::uint8_t, std::uint32_t> field{columns_.bins, X_.cols,     1,
+                                                       sample.data(), rows.data(), spare_.data()};
+        visit(tree, node, field, by_bin_, edges);
+      }
+    }
+    if (!draws) tell_apart(rows, small);
+    for (const Waiting& root : small) {
+      poll();
+      grow_small(tree, root, sample, rows);
+    }
+    return tree;
+  }
+
+ private:
+  // A node that waits for its turn, as a range of places.
+  struct Waiting {
+    Index begin, end, depth;
+    std::uint64_t seed;
+    std::int32_t at;     // among the nodes of the tree
+    Index split_before;  // the column of the split above it
+  };
+
+  // Where codes are found, and the rows of nodes as places in it.
+  template <class Code, class Place>
+  struct Field {
+    const Code* codes;
+    Index step, column_step;
+    const SampleRow* sample;
+    Place* places;
+    Place* spare;
+  };
+
+  struct Slot {
+    std::uint32_t task, at;
+  };
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr double kTiny = std::numeric_limits<double>::epsilon();
+
+  bool is_leaf(const Waiting& node, const ForestSums& sums) const {
+    const Index rows = node.end - node.begin;
+    return node.depth >= rules_.max_depth || rows < rules_.min_rows_split ||
+           rows < 2 * rules_.search.min_rows_leaf || sums.weight < 2.0 * rules_.search.min_weight_leaf ||
+           sums.impurity <= rules_.pure_below || target_.pure(sums);
+  }
+
+  void leaf(ForestTree& tree, const Waiting& node, const ForestSums& sums) const {
+    tree.make_leaf(node.at);
+    const std::size_t from = tree.values.size();
+    tree.values.resize(from + static_cast<std::size_t>(target_.values()));
+    target_.write(sums, tree.values.data() + from);
+    tree.weight.push_back(sums.weight);
+    tree.impurity.push_back(sums.impurity);
+    tree.rows.push_back(node.end - node.begin);
+  }
+
+  // As SplitSearch draws them: columns that do not vary do not count.
+  template <class Field, class Search>
+  Index choose_columns(const Waiting& node, const Field& field, const Search&) {
+    std::iota(chosen_.begin(), chosen_.end(), Index{0});
+    const Index most = rules_.search.max_columns, width = X_.cols;
+    if (most == 0 || most >= width) return width;
+    NodeRandom random(node.seed);
+    Index found = 0;
+    for (Index left = width; left > 0 && found < most; --left) {
+      Index& last = chosen_[static_cast<std::size_t>(left - 1)];
+      std::swap(chosen_[static_cast<std::size_t>(random.below(left))], last);
+      const Index j = last;
+      if (Search::varies(field.codes + j * field.column_step, field.step, field.places + node.begin,
+                         node.end - node.begin))
+        chosen_[static_cast<std::size_t>(width - ++found)] = j;
+    }
+    std::copy(chosen_.end() - found, chosen_.end(), chosen_.begin());
+    std::sort(chosen_.begin(), chosen_.begin() + found);
+    return found;
+  }
+
+  // Makes a leaf of the node, or parts it and puts its children on the stack. threshold: of a split, given a
+  // place on either side of it.
+  template <class Field, class Search, class Threshold>
+  void visit(ForestTree& tree, const Waiting& node, const Field& field, Search& search,
+             const Threshold& threshold) {
+    auto* places = field.places + node.begin;
+    const Index count = node.end - node.begin;
+    target_.prepare(field.sample, places, count, prepared_.data(), sums_);
+    const double cost = sums_.weight * sums_.impurity;
+    if (node.split_before >= 0) tree.importance[static_cast<std::size_t>(node.split_before)] -= cost;
+    if (is_leaf(node, sums_)) return leaf(tree, node, sums_);
+    CodeSplit best;
+    search.at_node(node.seed);
+    const Index columns = choose_columns(node, field, search);
+    for (Index i = 0; i < columns; ++i) {
+      const Index j = chosen_[static_cast<std::size_t>(i)];
+      search.look_at(field.codes + j * field.column_step, field.step, places, count, prepared_.data(), sums_,
+                     j, best);
+    }
+    if (best.column < 0) return leaf(tree, node, sums_);
+    const auto* column = field.codes + best.column * field.column_step;
+    auto *kept = places, *away = field.spare;
+    bool saw_missing = false;
+    Index low = 0, high = 0;
+    for (Index i = 0; i < count; ++i) {
+      const auto place = places[i];
+      const auto code = column[static_cast<Index>(place) * field.step];
+      const bool missing = Search::is_missing(code);
+      const bool goes = missing ? best.missing_left : Search::goes_left(code, best);
+      saw_missing |= missing;
+      if (Search::is_at(code, best.left)) low = static_cast<Index>(place);
+      if (Search::is_at(code, best.right)) high = static_cast<Index>(place);
+      *kept = *away = place;  // both, since a branch would be guessed wrong half of the time
+      kept += goes;
+      away += !goes;
+    }
+    const Index left = kept - places;
+    std::copy(field.spare, away, kept);
+    if ((rules_.min_decrease > 0.0 || rules_.min_gain > 0.0) && !enough(field, node, left, cost))
+      return leaf(tree, node, sums_);
+    tree.importance[static_cast<std::size_t>(best.column)] += cost;
+    const double where =
+        best.right < 0 ? std::numeric_limits<double>::infinity() : threshold(best, low, high);
+    const bool missing_left = saw_missing ? best.missing_left : left > count - left;
+    const std::int32_t pair = tree.append_pair();
+    tree.nodes[static_cast<std::size_t>(node.at)] = {
+        where, static_cast<std::int32_t>(best.column) | (missing_left ? kMissingLeft : 0), pair};
+    stack_.push_back({node.begin + left, node.end, node.depth + 1, mixed(node.seed ^ 0x14057B7EF767814Fu),
+                      pair + 1, best.column});
+    stack_.push_back({node.begin, node.begin + left, node.depth + 1, mixed(node.seed ^ 0x5851F42D4C957F2Du),
+                      pair, best.column});
+  }
+
+  template <class Field>
+  bool enough(const Field& field, const Waiting& node, Index left, double cost) {
+    auto* places = field.places + node.begin;
+    const Index count = node.end - node.begin;
+    ForestSums one;
+    double gain = cost;
+    target_.prepare(field.sample, places, left, prepared_.data(), one);
+    gain -= one.weight * one.impurity;
+    target_.prepare(field.sample, places + left, count - left, prepared_.data(), one);
+    gain -= one.weight * one.impurity;
+    return gain / total_ + kTiny >= rules_.min_decrease && gain / sums_.weight + kTiny >= rules_.min_gain;
+  }
+
+  // Gives the values of each column codes within each of the small nodes, in one walk over its sorted rows.
+  void tell_apart(const std::vector<std::uint32_t>& rows, const std::vector<Waiting>& small) {
+    slots_.assign(static_cast<std::size_t>(X_.rows), Slot{kNone, 0});
+    codes_.resize(rows.size() * static_cast<std::size_t>(X_.cols));
+    for (std::size_t t = 0; t < small.size(); ++t)
+      for (Index i = small[t].begin; i < small[t].end; ++i)
+        slots_[rows[static_cast<std::size_t>(i)]] = {static_cast<std::uint32_t>(t),
+                                                     static_cast<std::uint32_t>(i)};
+    struct Last {
+      std::uint32_t value;
+      std::uint16_t code;
+    };
+    std::vector<Last> last(small.size());
+    for (Index j = 0; j < X_.cols; ++j) {
+      const std::uint32_t* order = columns_.order + j * X_.rows;
+      std::fill(last.begin(), last.end(), Last{0, 0xFFFF});
+      std::uint32_t value = 0;
+      for (Index i = 0; i < X_.rows; ++i) {
+        value += (order[i] & kSameValue) == 0;
+        const Slot slot = slots_[order[i] & ~kSameValue];
+        if (slot.task == kNone) continue;
+        Last& before = last[slot.task];
+        const Waiting& node = small[slot.task];
+        before.code = static_cast<std::uint16_t>(before.code + (before.value != value));
+        before.value = value;
+        codes_[static_cast<std::size_t>(node.begin * X_.cols + j * (node.end - node.begin) +
+                                        static_cast<Index>(slot.at) - node.begin)] =
+            i < columns_.known[j] ? before.code : static_cast<std::uint16_t>(kLocalRows);
+      }
+    }
+  }
+
+  template <class Field, class Search, class Threshold>
+  void visit_all(ForestTree& tree, const Field& field, Search& search, const Threshold& threshold) {
+    while (!stack_.empty()) {
+      const Waiting node = stack_.back();
+      stack_.pop_back();
+      visit(tree, node, field, search, threshold);
+    }
+  }
+
+  static double threshold_drawn(const CodeSplit& split, Index, Index) { return split.threshold; }
+
+  void grow_small(ForestTree& tree, Waiting root, const std::vector<SampleRow>& sample,
+                  const std::vector<std::uint32_t>& rows) {
+    const Index from = root.begin, count = root.end - root.begin;
+    for (Index i = 0; i < count; ++i) {
+      local_[static_cast<std::size_t>(i)] = sample[rows[static_cast<std::size_t>(from + i)]];
+      places_[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
+    }
+    std::array<std::uint16_t, static_cast<std::size_t>(kLocalRows)> spare;
+    auto middle = [&](const CodeSplit& split, Index low, Index high) {
+      const auto left = static_cast<Index>(rows[static_cast<std::size_t>(from + low)]);
+      const auto right = static_cast<Index>(rows[static_cast<std::size_t>(from + high)]);
+      return between(static_cast<double>(X_(left, split.column)),
+                     static_cast<double>(X_(right, split.column)));
+    };
+    root.begin = 0, root.end = count;
+    stack_.assign(1, root);
+    if (!rules_.search.random_threshold) {
+      const Field<std::uint16_t, std::uint16_t> field{
+          codes_.data() + from * X_.cols, 1, count, local_.data(), places_.data(), spare.data()};
+      visit_all(tree, field, by_value_, middle);
+      return;
+    }
+    cells_.resize(static_cast<std::size_t>(count * X_.cols));
+    for (Index i = 0; i < count; ++i) {
+      const auto row = static_cast<Index>(rows[static_cast<std::size_t>(from + i)]);
+      for (Index j = 0; j < X_.cols; ++j) cells_[static_cast<std::size_t>(j * count + i)] = X_(row, j);
+    }
+    const Field<T, std::uint16_t> field{cells_.data(), 1, count, local_.data(), places_.data(), spare.data()};
+    visit_all(tree, field, drawn_, threshold_drawn);
+  }
+
+  const Dense<T>& X_;
+  const ForestColumns& columns_;
+  const Target& target_;
+  const TreeRules& rules_;
+  CodeSearch<Target, std::uint8_t> by_bin_;
+  CodeSearch<Target, std::uint16_t> by_value_;
+  DrawSearch<Target, T> drawn_;
+  std::vector<T> cells_;
+  std::vector<SampleRow> local_;
+  std::vector<std::uint16_t> places_, codes_;
+  std::vector<Index> chosen_;
+  std::vector<std::uint32_t> spare_;
+  std::vector<typename Target::Row> prepared_;
+  std::vector<Waiting> stack_;
+  std::vector<Slot> slots_;
+  ForestSums sums_;
+  double total_ = 0.0;
+};
+
+}  // namespace surefit

@@ -1,0 +1,279 @@
+"""Growing the trees of a forest, each from a sample of the rows.
+
+A tree depends on its seed alone. Numbers of one output and classes of one output are searched by bins in
+large nodes and by every value in small ones; everything else goes through the exact search of one tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.config import threads
+from surefit.core.native import compiled
+from surefit.core.native.forest_columns import ForestColumns
+from surefit.core.native.forest_draws import forest_draws
+from surefit.core.native.inputs import row_weights
+from surefit.core.native.tree_grow import CRITERIA, Grown, Rules
+
+Floats = NDArray[np.float64]
+
+NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("child", np.int32)])
+MISSING_LEFT = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrownForest:
+    """The trees one after the other; those of tree t begin at entry t of each ``*_start``.
+
+    nodes: (nodes, 2), 16 bytes each, as ``NODE`` reads them: a leaf has feature -1 and its number as child;
+    others have their left child there, the right one beside it, and MISSING_LEFT in the feature where missing
+    values go left. value: (leaves, width), the weight of each class or the prediction of each output.
+    importance: (trees, columns), by how much their splits lower weight times impurity. inner: (nodes, 1 +
+    outputs), impurity and value of all nodes, where leaves do not tell them (absolute errors); else empty.
+    """
+
+    nodes: NDArray[np.uint64]
+    node_start: NDArray[np.int64]
+    value: Floats
+    weight: Floats
+    impurity: Floats
+    rows: NDArray[np.int64]
+    leaf_start: NDArray[np.int64]
+    importance: Floats
+    level_bits: NDArray[np.uint64]
+    level_start: NDArray[np.int64]
+    inner: Floats
+
+    @property
+    def trees(self) -> int:
+        """How many trees there are."""
+        return len(self.node_start) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How the sample of each tree comes about.
+
+    draws: how many rows are drawn with replacement, in proportion to weights with the running sums
+    ``cumulative``; 0 takes every row, with its ``weight``. balanced: classes count alike in each sample.
+    """
+
+    draws: int = 0
+    cumulative: Floats | None = None
+    weight: Floats | None = None
+    balanced: bool = False
+
+
+def forest_grow(
+    X: NDArray[Any],
+    Y: NDArray[Any],
+    seeds: NDArray[np.uint64],
+    sample: Sample | None = None,
+    *,
+    criterion: str,
+    classes: tuple[int, ...] = (),
+    levels: Any = None,
+    rules: Rules | None = None,
+    columns: ForestColumns | None = None,
+    quick: bool = False,
+    _threads: int | None = None,
+) -> GrownForest:
+    """Grow a tree for each seed; ``columns`` of X, where given, are searched by bins in large nodes.
+
+    quick: draw thresholds of numbers without sorting them, for one output of classes or by squares.
+
+    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0], [0], [1], [1]])
+    >>> grown = forest_grow(X, Y, np.array([7, 8], dtype=np.uint64), criterion="gini", classes=(2,))
+    >>> grown.trees, grown.value.tolist()
+    (2, [[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+    """
+    sample = Sample() if sample is None else sample
+    rules = Rules() if rules is None else rules
+    levels = np.zeros(X.shape[1], dtype=np.int64) if levels is None else np.asarray(levels, dtype=np.int64)
+    native = compiled()
+    if native is None:
+        return forest_grow_twin(
+            X, Y, seeds, sample, criterion=criterion, classes=classes, levels=levels, rules=rules
+        )
+    y = np.ascontiguousarray(Y, dtype=np.int32 if classes else np.float64).ravel()
+    grow = native.forest_grow_classes if classes else native.forest_grow_numbers
+    empty = np.empty(0)
+    found = grow(
+        X,
+        columns is not None or quick,
+        None if columns is None else columns.order.reshape(-1),
+        np.empty(0, dtype=np.int64) if columns is None else columns.known,
+        np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1),
+        empty if columns is None else columns.lowest.reshape(-1),
+        empty if columns is None else columns.highest.reshape(-1),
+        y,
+        Y.shape[1],
+        row_weights(sample.weight),
+        row_weights(sample.cumulative),
+        sample.draws,
+        sample.balanced,
+        CRITERIA.index(criterion),
+        np.concatenate([[0], np.cumsum(classes)]).astype(int).tolist(),
+        levels.tolist(),
+        list(rules.monotone),
+        rules.max_depth or np.iinfo(np.int64).max,
+        rules.min_rows_split,
+        rules.min_rows_leaf,
+        rules.min_weight_leaf,
+        rules.min_decrease,
+        rules.min_gain,
+        rules.pure_below,
+        rules.max_leaves,
+        rules.max_columns,
+        rules.random_threshold,
+        np.ascontiguousarray(seeds, dtype=np.uint64),
+        threads() if _threads is None else _threads,
+    )
+    nodes, node_counts, value, weight, leaf_counts, impurity, rows, importance, bits, bit_counts, inner = (
+        found
+    )
+    return GrownForest(
+        nodes,
+        _starts(node_counts),
+        value.reshape(len(weight), -1),
+        weight,
+        impurity,
+        rows,
+        _starts(leaf_counts),
+        importance.reshape(len(seeds), -1),
+        bits,
+        _starts(bit_counts),
+        inner.reshape(-1, 1 + Y.shape[1]),
+    )
+
+
+def _starts(counts: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def joined(blocks: list[GrownForest]) -> GrownForest:
+    """The trees of several forests as one.
+
+    >>> X = np.array([[0.0], [1.0]])
+    >>> one = forest_grow(X, X, np.array([7], dtype=np.uint64), criterion="squared")
+    >>> joined([one, one]).node_start.tolist()
+    [0, 3, 6]
+    """
+    if len(blocks) == 1:
+        return blocks[0]
+
+    def stacked(name: str) -> Any:
+        return np.concatenate([getattr(block, name) for block in blocks])
+
+    def starts(name: str) -> NDArray[np.int64]:
+        return _starts(np.concatenate([np.diff(getattr(block, name)) for block in blocks]))
+
+    return GrownForest(
+        stacked("nodes"),
+        starts("node_start"),
+        stacked("value"),
+        stacked("weight"),
+        stacked("impurity"),
+        stacked("rows"),
+        starts("leaf_start"),
+        stacked("importance"),
+        stacked("level_bits"),
+        starts("level_start"),
+        stacked("inner"),
+    )
+
+
+def sample_weights(sample: Sample, rows: int, seed: int, Y: NDArray[Any], classes: tuple[int, ...]) -> Floats:
+    """The weight of each row in the sample of a tree.
+
+    >>> sample_weights(Sample(), 3, 0, np.zeros((3, 1)), ())
+    array([1., 1., 1.])
+    """
+    if sample.draws:
+        weight = forest_draws(seed, sample.draws, rows, sample.cumulative).astype(np.float64)
+    else:
+        weight = np.ones(rows) if sample.weight is None else np.array(sample.weight, dtype=np.float64)
+    if sample.balanced:
+        drawn, total = weight.copy(), float(weight.sum())
+        for o, count in enumerate(classes):
+            held = np.bincount(Y[:, o].astype(np.intp), drawn, count)
+            each = total / np.count_nonzero(held)
+            factor = np.divide(each, held, out=np.zeros(count), where=held > 0)
+            weight *= factor[Y[:, o].astype(np.intp)]
+    return weight
+
+
+def forest_grow_twin(
+    X: NDArray[Any],
+    Y: NDArray[Any],
+    seeds: NDArray[np.uint64],
+    sample: Sample,
+    *,
+    criterion: str,
+    classes: tuple[int, ...],
+    levels: NDArray[np.int64],
+    rules: Rules,
+) -> GrownForest:
+    """Do the same by exact search throughout."""
+    from dataclasses import replace
+
+    from surefit.core.native.tree_grow_twin import grow
+
+    found = []
+    for seed in seeds.tolist():
+        weight = sample_weights(sample, len(X), seed, Y, classes)
+        own = replace(rules, seed=seed)
+        found.append(packed(grow(X, Y, weight, criterion, classes, levels, own), Y.shape[1], criterion))
+    return joined(found)
+
+
+def packed(tree: Grown, outputs: int, criterion: str) -> GrownForest:
+    """One tree as a forest keeps it: both children side by side.
+
+    >>> from surefit.core.native.tree_grow import tree_grow
+    >>> X = np.array([[0.0], [1.0]])
+    >>> packed(tree_grow(X, X, criterion="squared"), 1, "squared").value.ravel()
+    array([0., 1.])
+    """
+    numbers = CRITERIA.index(criterion) >= CRITERIA.index("squared")
+    value = tree.sums[:, :outputs] / tree.weight[:, None] if numbers else tree.sums
+    nodes = np.zeros(len(tree.feature), dtype=NODE)
+    place = np.zeros(len(nodes), dtype=np.int64)
+    leaves: list[int] = []
+    importance = np.zeros(len(tree.levels))
+    stack, used = [0], 1
+    while stack:
+        at = stack.pop()
+        if tree.feature[at] < 0:
+            nodes[place[at]] = (0.0, -1, len(leaves))
+            leaves.append(at)
+            continue
+        left, right = int(tree.left[at]), int(tree.right[at])
+        cost = tree.weight * tree.impurity
+        importance[tree.feature[at]] += max(0.0, cost[at] - cost[left] - cost[right])
+        feature = int(tree.feature[at]) | (MISSING_LEFT if tree.missing_left[at] else 0)
+        nodes[place[at]] = (tree.threshold[at], feature, used)
+        place[left], place[right] = used, used + 1
+        used += 2
+        stack += [right, left]
+    inner = np.empty((0, 1 + outputs))
+    if criterion == "absolute":
+        inner = np.empty((len(nodes), 1 + outputs))
+        inner[place] = np.column_stack([tree.impurity, value])
+    return GrownForest(
+        nodes.view(np.uint64).reshape(-1, 2),
+        np.array([0, len(nodes)]),
+        value[leaves],
+        tree.weight[leaves],
+        tree.impurity[leaves],
+        tree.rows[leaves],
+        np.array([0, len(leaves)]),
+        importance[None, :],
+        tree.left_levels,
+        np.array([0, len(tree.left_levels)]),
+        inner,
+    )

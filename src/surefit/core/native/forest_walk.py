@@ -1,0 +1,144 @@
+"""What the trees of a forest say of rows: the sums of their leaves, and which leaves they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.config import threads
+from surefit.core.native import compiled
+from surefit.core.native.forest_grow import MISSING_LEFT, NODE, GrownForest
+from surefit.core.native.inputs import matrix_arguments
+
+Floats = NDArray[np.float64]
+LeftOut = NDArray[np.uint8] | None
+
+
+def forest_sums(
+    forest: GrownForest,
+    X: NDArray[Any],
+    values: Floats,
+    levels: NDArray[np.int64] | None = None,
+    left_out: LeftOut = None,
+    *,
+    _threads: int | None = None,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Add up the values, (leaves, width), of each row's leaves; return them, and how many trees saw the row.
+
+    levels: of each column, None where all are numbers. left_out: (trees, rows), 1 where a tree does not see a
+    row.
+
+    >>> from surefit.core.native.forest_grow import forest_grow
+    >>> X = np.array([[0.0], [1.0]])
+    >>> forest = forest_grow(X, X, np.array([7, 8], dtype=np.uint64), criterion="squared")
+    >>> forest_sums(forest, np.array([[0.2], [9.0]]), forest.value)[0].ravel()
+    array([0., 2.])
+    """
+    native = compiled()
+    if native is None:
+        return forest_sums_twin(forest, X, values, levels, left_out)
+    matrix_arguments(X)
+    out = np.zeros((len(X), values.shape[1]))
+    counts = np.zeros(len(X), dtype=np.int64)
+    native.forest_sums(
+        X,
+        *_view(forest, levels),
+        np.ascontiguousarray(values).reshape(-1),
+        values.shape[1],
+        None if left_out is None else left_out.reshape(-1),
+        out.reshape(-1),
+        counts,
+        threads() if _threads is None else _threads,
+    )
+    return out, counts
+
+
+def forest_apply(
+    forest: GrownForest,
+    X: NDArray[Any],
+    levels: NDArray[np.int64] | None = None,
+    left_out: LeftOut = None,
+    *,
+    _threads: int | None = None,
+) -> NDArray[np.int32]:
+    """Return the number of each row's leaf among those of each tree, (rows, trees); -1 where left out.
+
+    >>> from surefit.core.native.forest_grow import forest_grow
+    >>> X = np.array([[0.0], [1.0]])
+    >>> forest = forest_grow(X, X, np.array([7, 8], dtype=np.uint64), criterion="squared")
+    >>> forest_apply(forest, np.array([[0.2], [9.0]])).tolist()
+    [[0, 0], [1, 1]]
+    """
+    native = compiled()
+    if native is None:
+        return forest_apply_twin(forest, X, levels, left_out)
+    matrix_arguments(X)
+    out = np.empty((len(X), forest.trees), dtype=np.int32)
+    native.forest_apply(
+        X,
+        *_view(forest, levels),
+        None if left_out is None else left_out.reshape(-1),
+        out.reshape(-1),
+        threads() if _threads is None else _threads,
+    )
+    return out
+
+
+def _view(forest: GrownForest, levels: NDArray[np.int64] | None) -> tuple[Any, ...]:
+    if levels is not None and not levels.any():
+        levels = None
+    return (
+        forest.nodes,
+        forest.node_start,
+        forest.leaf_start,
+        forest.level_bits,
+        forest.level_start,
+        levels,
+    )
+
+
+def forest_apply_twin(
+    forest: GrownForest, X: NDArray[Any], levels: NDArray[np.int64] | None = None, left_out: LeftOut = None
+) -> NDArray[np.int32]:
+    """Do the same, all rows of a tree one step at a time."""
+    every = forest.nodes.view(NODE).reshape(-1)
+    counts = np.zeros(X.shape[1], dtype=np.int64) if levels is None else levels
+    found = np.empty((len(X), forest.trees), dtype=np.int32)
+    for t in range(forest.trees):
+        nodes = every[forest.node_start[t] : forest.node_start[t + 1]]
+        bits = forest.level_bits[forest.level_start[t] :]
+        at = np.zeros(len(X), dtype=np.int64)
+        while len(rows := np.flatnonzero(nodes["feature"][at] >= 0)):
+            node = nodes[at[rows]]
+            column = node["feature"] & ~MISSING_LEFT
+            x = X[rows, column].astype(np.float64)
+            goes = x <= node["threshold"]
+            unknown = np.isnan(x) | ((counts[column] > 0) & ((x < 0) | (x >= counts[column])))
+            known = np.flatnonzero((counts[column] > 0) & ~unknown)
+            level = x[known].astype(np.int64)
+            word = bits[node["threshold"][known].astype(np.int64) + level // 64]
+            goes[known] = (word >> (level % 64).astype(np.uint64)) & np.uint64(1) == 1
+            goes = np.where(unknown, (node["feature"] & MISSING_LEFT) != 0, goes)
+            at[rows] = node["child"] + ~goes
+        found[:, t] = nodes["child"][at]
+        if left_out is not None:
+            found[left_out[t] != 0, t] = -1
+    return found
+
+
+def forest_sums_twin(
+    forest: GrownForest,
+    X: NDArray[Any],
+    values: Floats,
+    levels: NDArray[np.int64] | None = None,
+    left_out: LeftOut = None,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Do the same from the leaves of all trees."""
+    leaves = forest_apply_twin(forest, X, levels, left_out)
+    out = np.zeros((len(X), values.shape[1]))
+    for t in range(forest.trees):
+        seen = leaves[:, t] >= 0
+        out[seen] += values[forest.leaf_start[t] + leaves[seen, t]]
+    return out, np.count_nonzero(leaves >= 0, axis=1)

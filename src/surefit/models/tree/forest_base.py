@@ -1,0 +1,388 @@
+"""What all forests share: how their trees are grown, judged by rows out of bag, and proved."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
+from surefit.core.native.forest_draws import forest_draws
+from surefit.core.native.forest_grow import GrownForest, joined
+from surefit.core.native.forest_walk import forest_sums
+from surefit.core.parameters import validate
+from surefit.core.trace import Trace
+from surefit.data.batch import Batch
+from surefit.data.source import Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.tree.arrays import Target
+from surefit.models.tree.base import DecisionTree
+from surefit.models.tree.forest_arrays import ForestParameters, tree_nodes
+from surefit.models.tree.forest_errors import ForestErrors
+from surefit.models.tree.forest_growing import Grower, tree_seeds
+from surefit.models.tree.forest_samples import answers_in_units, leaf_drift, packed_members, some_trees
+from surefit.models.tree.growing import TreeRows
+from surefit.models.tree.members import STATED, drift, jobs_for
+from surefit.models.tree.nodes import Nodes
+from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
+from surefit.resample.streams import seed_of
+from surefit.stats.missing import Missing
+
+Floats = NDArray[np.float64]
+BLOCK = 10  # trees that are grown at a time, between which a fit can be watched and stopped
+SETTLING = 3  # blocks over which the loss must not have moved
+
+
+class Forest(TreeRows, abstract=True):
+    """Trees grown from samples of the rows, each split chosen among some columns, and averaged."""
+
+    n_estimators: int
+    bootstrap: bool
+    oob_score: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    warm_start: bool
+    max_samples: Any
+    ccp_alpha: float
+    settled: float
+    keep_members: bool
+    missing: str
+    splitter: str = "best"
+    min_impurity: float = 0.0
+    min_gain: float = 0.0
+    loss_name: ClassVar[str]
+
+    loss_curve_: Floats
+    loss_trees_: NDArray[np.int64]
+    row_cumulative_: Floats
+    member_error_: float
+    member_correlation_: float
+    nodes_: NDArray[np.uint64]
+    node_start_: NDArray[np.int64]
+    leaf_value_: Floats
+    leaf_weight_: Floats
+    leaf_impurity_: Floats
+    leaf_rows_: NDArray[np.int64]
+    leaf_start_: NDArray[np.int64]
+    tree_importance_: Floats
+    level_bits_: NDArray[np.uint64]
+    level_start_: NDArray[np.int64]
+    inner_: Floats
+    tree_seeds_: NDArray[np.uint64]
+    seed_: int
+    draws_: int
+    rows_: int
+    searched_by_bins_: bool
+    max_features_: int
+    n_outputs_: int
+    oob_answers_: Floats
+    oob_value_: float
+    leaf_member_: NDArray[np.int32]
+    member_target_: Floats
+
+    @abstractmethod
+    def _tree(self, seed: int) -> DecisionTree:
+        """An unfitted tree with the parameters of one of this forest's."""
+
+    @abstractmethod
+    def _forest_parameters(self, common: dict[str, Any]) -> ForestParameters:
+        """What is learnt, with what is the class's own."""
+
+    @abstractmethod
+    def _truth(self, target: Target) -> Floats:
+        """The target as leaves would say it if they were right, (n, width)."""
+
+    @abstractmethod
+    def _score_of(self, errors: ForestErrors, target: Target, batch: Batch) -> float:
+        """The score of the answers for rows out of bag, as scikit-learn has it."""
+
+    @property
+    def _class_counts(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def _balanced(self) -> bool:
+        return False
+
+    def _iteration_limit(self) -> int:
+        return -(-self.n_estimators // BLOCK)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
+        validate(self)
+        if self.oob_score and not self.bootstrap:
+            raise ParameterError(
+                "Out of bag estimation only available if bootstrap=True: ask for one of both."
+            )
+        if self.max_samples is not None and not self.bootstrap:
+            raise ParameterError("`max_sample` cannot be set if `bootstrap=False`: switch to bootstrap=True.")
+        if self._continues():
+            more = self.n_estimators - len(self.tree_seeds_)
+            if more < 0:
+                raise ParameterError(
+                    f"n_estimators={self.n_estimators} must be larger or equal to "
+                    f"len(estimators_)={len(self.tree_seeds_)} when warm_start==True."
+                )
+            if more == 0:
+                warn(
+                    "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                    SurefitWarning,
+                )
+                if not self.oob_score or len(self.oob_answers_):
+                    return
+        super()._fit(X, y, sample_weight, **also)
+
+    def _continues(self) -> bool:
+        return self.warm_start and "tree_seeds_" in self.__dict__
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        who, schema = type(self).__name__, source.schema
+        cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
+        batch = whole(source, who)
+        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
+        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        X, weight = matrix_of(batch.X, levels), self._weights(batch)
+        target = self._target(batch, weight)
+        goes_on = self._continues()
+        seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
+        grower = Grower(self, X, target, weight, level_counts(levels, X.shape[1]), seed)
+        errors = self._errors(batch, target)
+        blocks: list[GrownForest] = []
+        seeds = tree_seeds(seed, self.n_estimators)
+        if goes_on:
+            blocks.append(self._grown())
+            for block, own in _blocks(blocks[0], seeds, self.loss_trees_):
+                self._judge(errors, block, own, X, grower)
+        first = blocks[0].trees if goes_on else 0
+        counted = self.loss_trees_.tolist() if goes_on else []
+        self.__dict__.pop("_views", None)
+
+        def learned() -> Learned:
+            forest = joined(blocks)
+            return self._learned(forest, counted, errors, grower, batch, levels, seeds[: forest.trees], cells)
+
+        steps = [seeds[at : at + BLOCK] for at in range(first, self.n_estimators, BLOCK)]
+        for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
+            block = grower.grow(step)
+            blocks.append(block)
+            counted.append(sum(each.trees for each in blocks))
+            loss = self._judge(errors, block, step, X, grower)
+            trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
+            if self._has_settled(errors.curve):
+                break
+        self._schema = schema
+        return learned()
+
+    def _has_settled(self, curve: list[float]) -> bool:
+        if self.settled <= 0 or len(curve) <= SETTLING or not np.isfinite(curve[-1 - SETTLING]):
+            return False
+        recent = np.array(curve[-1 - SETTLING :])
+        return bool(np.ptp(recent) <= self.settled * max(recent[-1], np.finfo(float).tiny))
+
+    def _errors(self, batch: Batch, target: Target) -> ForestErrors:
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+        return ForestErrors(self._truth(target), weight, target.classes)
+
+    def _judge(
+        self, errors: ForestErrors, block: GrownForest, seeds: NDArray[np.uint64], X: Any, grower: Grower
+    ) -> float:
+        """Add what trees say of rows that they have not seen, or of all where they leave none out."""
+        target = grower.target
+        value = block.value
+        if not target.classes and target.centre is not None:
+            value = (value - target.centre) * target.factor
+        squares = (value**2).sum(axis=1, keepdims=True)
+        left_out = None
+        if grower.sample.draws:
+            left_out = np.empty((len(seeds), len(X)), dtype=np.uint8)
+            for row, seed in zip(left_out, seeds.tolist(), strict=True):
+                row[:] = forest_draws(seed, grower.sample.draws, len(X), grower.sample.cumulative) > 0
+        values = np.column_stack([value, squares])
+        sums, counts = forest_sums(block, X, values, grower.levels, left_out, _threads=jobs_for(self.n_jobs))
+        return errors.add(sums, counts)
+
+    def _learned(
+        self,
+        forest: GrownForest,
+        counted: list[int],
+        errors: ForestErrors,
+        grower: Grower,
+        batch: Batch,
+        levels: Any,
+        seeds: NDArray[np.uint64],
+        cells: Missing | None,
+    ) -> Learned:
+        target = grower.target
+        if self.oob_score and not errors.counts.all():
+            warn(
+                "Some inputs do not have OOB scores. This probably means too few trees were used "
+                "to compute any reliable OOB estimates.",
+                SurefitWarning,
+            )
+        alone, correlation = errors.decomposition()
+        scale = target.factor**2 if not target.classes else 1.0
+        members = np.empty(0, dtype=np.int32)
+        if self.keep_members:
+            members = packed_members(forest, grower.X, grower.levels, grower.sample, seeds)
+        common = {
+            "loss_curve": np.array(errors.curve) / scale,
+            "loss_trees": np.array(counted, dtype=np.int64),
+            "member_error": alone / scale,
+            "member_correlation": correlation,
+            "nodes": forest.nodes,
+            "node_start": forest.node_start,
+            "leaf_value": forest.value,
+            "leaf_weight": forest.weight,
+            "leaf_impurity": forest.impurity,
+            "leaf_rows": forest.rows,
+            "leaf_start": forest.leaf_start,
+            "tree_importance": forest.importance,
+            "level_bits": forest.level_bits,
+            "level_start": forest.level_start,
+            "inner": forest.inner,
+            "tree_seeds": seeds,
+            "levels": levels,
+            "seed": grower.seed,
+            "draws": grower.sample.draws,
+            "rows": len(batch),
+            "row_cumulative": np.empty(0) if grower.sample.cumulative is None else grower.sample.cumulative,
+            "searched_by_bins": grower.columns is not None,
+            "max_features": grower.looked_at,
+            "n_outputs": target.Y.shape[1],
+            "oob_answers": np.empty((0, 0)),
+            "oob_value": float("nan"),
+            "leaf_member": members,
+            "member_target": self._kept_target(target) if self.keep_members else np.empty((0, 0)),
+        }
+        if self.oob_score:
+            common["oob_answers"] = answers_in_units(errors.averages(), target)
+            common["oob_value"] = self._score_of(errors, target, batch)
+        evidence = {"rows": len(batch), **self._forest_evidence(batch)}
+        if cells is not None:
+            evidence["cells"] = (cells.weight, cells.missing)
+        if np.isfinite(correlation) and alone > 0:
+            evidence["member_errors"] = (correlation, forest.trees, type(self).__name__)
+        return Learned(self._forest_parameters(common), self._estimate(errors, scale), evidence)
+
+    def _forest_evidence(self, batch: Batch) -> dict[str, Any]:
+        return {}
+
+    def _kept_target(self, target: Target) -> Floats:
+        return answers_in_units(target.Y.astype(np.float64), target)
+
+    def _estimate(self, errors: ForestErrors, scale: float) -> Certificate:
+        loss, error = (part / scale for part in errors.loss())
+        parts = {
+            "loss": loss,
+            "standard error": error,
+            "rows": float(errors.seen.sum()),
+            "loss of a constant": errors.constant_loss() / scale,
+        }
+        if not np.isfinite(loss):
+            words = "relative change of what trees state; none has left a row out"
+            return Certificate("measured", words, 0.0, STATED, parts)
+        if self.bootstrap:
+            words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
+            return Certificate("estimated", words, loss, float("inf"), parts)
+        words = f"relative change of the {self.loss_name} of training rows; trees leave none out"
+        return Certificate("measured", words, 0.0, STATED, parts)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Draw the samples again, and ask all trees for the rows that they have not seen."""
+        batch = whole(source, type(self).__name__)
+        if len(batch) != self.rows_:
+            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
+        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
+        target = self._target(batch, weight)
+        grower = Grower(self, X, target, weight, level_counts(self.levels_, X.shape[1]), self.seed_)
+        errors = self._errors(batch, target)
+        forest = self._grown()
+        for block, seeds in _blocks(forest, self.tree_seeds_, self.loss_trees_):
+            self._judge(errors, block, seeds, X, grower)
+        scale = target.factor**2 if not target.classes else 1.0
+        again = self._estimate(errors, scale)
+        alone, correlation = errors.decomposition()
+        size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
+        gaps = {
+            "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
+            "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
+            "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
+            "answers of leaves": leaf_drift(
+                forest,
+                X,
+                target,
+                grower.levels,
+                grower.sample,
+                self.tree_seeds_,
+                self.kernel_criteria[self.criterion] == "absolute",
+            ),
+        }
+        worst = max(gaps, key=lambda name: gaps[name])
+        if not gaps[worst] <= STATED:
+            return Certificate(
+                "measured", f"relative change of the {worst}", gaps[worst], STATED, again.parts
+            )
+        return again
+
+    def _grown(self) -> GrownForest:
+        return GrownForest(
+            self.nodes_,
+            self.node_start_,
+            self.leaf_value_,
+            self.leaf_weight_,
+            self.leaf_impurity_,
+            self.leaf_rows_,
+            self.leaf_start_,
+            self.tree_importance_,
+            self.level_bits_,
+            self.level_start_,
+            self.inner_,
+        )
+
+    def _level_counts(self) -> NDArray[np.int64]:
+        return level_counts(self.levels_, self.n_features_in_)
+
+    def _nodes_of(self, t: int) -> Nodes:
+        kind = self.kernel_criteria[self.criterion]
+        return tree_nodes(self._grown(), t, kind, self._class_counts, self._level_counts())
+
+    def _blocks_of_rows(self, X: Any) -> Iterator[NDArray[Any]]:
+        if issparse(X):
+            step = max(1, 2**22 // max(1, X.shape[1]))
+            for at in range(0, X.shape[0], step):
+                yield matrix_of(X[at : at + step], self.levels_)
+            return
+        yield matrix_of(X, self.levels_)
+
+    def _mean(self, X: Any, values: Floats | None = None) -> Floats:
+        """The mean of what the leaves of rows say."""
+        forest, levels = self._grown(), self._level_counts()
+        values = self.leaf_value_ if values is None else values
+        jobs = jobs_for(self.n_jobs)
+        found = [
+            forest_sums(forest, rows, values, levels, _threads=jobs)[0] for rows in self._blocks_of_rows(X)
+        ]
+        total = found[0] if len(found) == 1 else np.concatenate(found)
+        total /= forest.trees
+        return total
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _blocks(
+    forest: GrownForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
+) -> Iterator[tuple[GrownForest, NDArray[np.uint64]]]:
+    """The trees block by block, as they were judged."""
+    edges = [0, *counted.tolist()]
+    for one, two in pairwise(edges):
+        yield some_trees(forest, one, two), seeds[one:two]

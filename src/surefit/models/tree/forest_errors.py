@@ -1,0 +1,111 @@
+r"""What trees say of rows that they were not grown from: the loss of their average, and how alike they err.
+
+With :math:`s^2` the mean squared error of one tree and :math:`\rho` the correlation of the errors of two, the
+average of B trees has the mean squared error
+
+.. math:: \rho s^2 + \frac{1 - \rho}{B} s^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True, eq=False)
+class ForestErrors:
+    """Sums over trees, one entry a row; ``truth`` is (n, width) as leaves have it: shares, or numbers.
+
+    classes: how many each output has; empty for numbers.
+    """
+
+    truth: Floats
+    weight: Floats
+    classes: tuple[int, ...] = ()
+    sums: Floats = field(init=False)
+    squares: Floats = field(init=False)
+    counts: NDArray[np.int64] = field(init=False)
+    curve: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros_like(self.truth)
+        self.squares = np.zeros(len(self.truth))
+        self.counts = np.zeros(len(self.truth), dtype=np.int64)
+        self.curve = []
+
+    def add(self, sums: Floats, counts: NDArray[np.int64]) -> float:
+        """Add a block of trees: the sums of their answers, and last of the squares of each tree's.
+
+        Answers are taken about the truth's mean, which keeps the digits of squares.
+        """
+        self.sums += sums[:, :-1]
+        self.squares += sums[:, -1]
+        self.counts += counts
+        self.curve.append(self.loss()[0])
+        return self.curve[-1]
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which rows have an answer, and weight."""
+        return np.asarray((self.counts > 0) & (self.weight > 0))
+
+    def averages(self) -> Floats:
+        """The mean answer for each row; NaN where there is none."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.sums / self.counts[:, None])
+
+    def row_losses(self, rows: NDArray[np.bool_]) -> Floats:
+        """The loss of rows that have an answer: the share of outputs that are wrong, or the mean square."""
+        if not self.classes:
+            gaps = self.sums[rows] / self.counts[rows, None] - self.truth[rows]
+            return np.asarray((gaps**2).mean(axis=1))
+        edges = np.cumsum(self.classes)[:-1]
+        answers = np.split(self.sums[rows], edges, axis=1)
+        right = np.split(self.truth[rows], edges, axis=1)
+        wrong = [a.argmax(axis=1) != t.argmax(axis=1) for a, t in zip(answers, right, strict=True)]
+        return np.mean(wrong, axis=0)
+
+    def loss(self) -> tuple[float, float]:
+        """The mean loss and its standard error; NaN without a row."""
+        rows = self.seen
+        weight = self.weight[rows]
+        if len(weight) == 0:
+            return float("nan"), float("nan")
+        losses = self.row_losses(rows)
+        mean = float(np.average(losses, weights=weight))
+        spread = float(np.sqrt((weight**2 * (losses - mean) ** 2).sum()))
+        return mean, spread / float(weight.sum())
+
+    def decomposition(self) -> tuple[float, float]:
+        """The mean squared error of one tree, and the correlation of the errors of two; NaN if unknown."""
+        rows = self.seen & (self.counts > 1)
+        if not rows.any():
+            rows = self.seen
+        if not rows.any():
+            return float("nan"), float("nan")
+        outputs = len(self.classes) or self.truth.shape[1]
+        weight, counts, truth = self.weight[rows], self.counts[rows], self.truth[rows]
+        cross = (self.sums[rows] * truth).sum(axis=1)
+        squares = self.squares[rows] - 2.0 * cross + counts * (truth**2).sum(axis=1)
+        squares = np.maximum(squares, 0.0)
+        alone = float(np.average(squares / counts, weights=weight)) / outputs
+        if counts.max() < 2:
+            return alone, float("nan")
+        if alone == 0:
+            return 0.0, 0.0
+        errors = self.sums[rows] - counts[:, None] * truth
+        products = (errors**2).sum(axis=1) - squares
+        both = float(np.average(products / (counts * (counts - 1)), weights=weight)) / outputs
+        return alone, min(both / alone, 1.0)
+
+    def constant_loss(self) -> float:
+        """The loss of the best constant answer."""
+        middle = np.average(self.truth, axis=0, weights=self.weight)
+        if self.classes:
+            best = [share.max() for share in np.split(middle, np.cumsum(self.classes)[:-1])]
+            return float(1.0 - np.mean(best))
+        return float(np.average(((self.truth - middle) ** 2).mean(axis=1), weights=self.weight))

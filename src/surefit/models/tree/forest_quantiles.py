@@ -1,0 +1,34 @@
+"""Quantiles of the training targets that share leaves with a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Floats) -> Floats:
+    """Return the quantiles for rows that end in these leaves, (rows, levels); leaves is (rows, trees)."""
+    y = forest.member_target_[:, 0]
+    order = np.argsort(y, kind="stable")
+    place = np.empty(len(y), dtype=np.int64)
+    place[order] = np.arange(len(y))
+    start, size = _member_ranges(forest)
+    members = place[forest.leaf_member_]
+    found = np.empty((len(leaves), len(levels)))
+    for i, own in enumerate(leaves + forest.leaf_start_[:-1]):
+        chosen = np.concatenate([members[start[leaf] : start[leaf] + size[leaf]] for leaf in own])
+        weight = np.repeat(1.0 / (size[own] * len(own)), size[own])
+        held = np.bincount(chosen, weight, len(y))
+        at = np.searchsorted(np.cumsum(held), levels - 1e-12, side="left")
+        found[i] = y[order[np.minimum(at, int(chosen.max()))]]
+    return found
+
+
+def _member_ranges(forest: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the members of each leaf begin, and how many there are: leaves weigh what was drawn into them."""
+    size = np.rint(forest.leaf_weight_).astype(np.int64) if forest.draws_ else forest.leaf_rows_
+    return np.concatenate([[0], np.cumsum(size)[:-1]]), size

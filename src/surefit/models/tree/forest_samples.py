@@ -1,0 +1,125 @@
+"""The samples of a forest's trees drawn again, and trees taken out of a forest and put back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.native.forest_draws import forest_draws
+from surefit.core.native.forest_grow import GrownForest, Sample, joined, packed, sample_weights
+from surefit.core.native.forest_walk import forest_apply
+from surefit.models.tree.arrays import Target
+from surefit.models.tree.forest_arrays import tree_nodes
+from surefit.models.tree.pruning import pruned_at
+
+Floats = NDArray[np.float64]
+
+
+def answers_in_units(answers: Floats, target: Target) -> Floats:
+    """Answers for a scaled target, in the units of the target as it came."""
+    if target.classes:
+        return answers
+    return answers / target.factor + (0.0 if target.centre is None else target.centre)
+
+
+def some_trees(forest: GrownForest, first: int, last: int) -> GrownForest:
+    """Some neighbouring trees of a forest."""
+    nodes = slice(forest.node_start[first], forest.node_start[last])
+    leaves = slice(forest.leaf_start[first], forest.leaf_start[last])
+    bits = slice(forest.level_start[first], forest.level_start[last])
+
+    def starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(values[first : last + 1] - values[first])
+
+    return GrownForest(
+        forest.nodes[nodes],
+        starts(forest.node_start),
+        forest.value[leaves],
+        forest.weight[leaves],
+        forest.impurity[leaves],
+        forest.rows[leaves],
+        starts(forest.leaf_start),
+        forest.importance[first:last],
+        forest.level_bits[bits],
+        starts(forest.level_start),
+        forest.inner[nodes] if len(forest.inner) else forest.inner,
+    )
+
+
+def drawn_rows(model: Any, seed: int) -> NDArray[np.int64]:
+    """The rows of a tree's sample, each as often as it was drawn."""
+    cumulative = model.row_cumulative_ if len(model.row_cumulative_) else None
+    counts = forest_draws(seed, model.draws_, model.rows_, cumulative)
+    return np.repeat(np.arange(model.rows_), counts)
+
+
+def packed_members(
+    forest: GrownForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
+) -> NDArray[np.int32]:
+    """The rows of each leaf, as often as they were drawn, in the order of trees and leaves."""
+    found = []
+    leaves = forest_apply(forest, X, levels)
+    for t, seed in enumerate(seeds.tolist()):
+        if sample.draws:
+            counts = forest_draws(seed, sample.draws, len(X), sample.cumulative)
+        else:
+            counts = np.ones(len(X), dtype=np.uint32)
+            if sample.weight is not None:
+                counts[sample.weight == 0] = 0
+        rows = np.repeat(np.arange(len(X), dtype=np.int32), counts)
+        found.append(rows[np.argsort(leaves[rows, t], kind="stable")])
+    return np.concatenate(found)
+
+
+def leaf_drift(
+    forest: GrownForest,
+    X: Any,
+    target: Target,
+    levels: NDArray[np.int64],
+    sample: Sample,
+    seeds: NDArray[np.uint64],
+    medians: bool,
+) -> float:
+    """By how much leaves differ from what their rows say: their weights, and values unless ``medians``."""
+    leaves = forest_apply(forest, X, levels)
+    truth = answers_in_units(target.Y.astype(np.float64), target)
+    size = max(float(np.abs(truth).max(initial=0.0)), 1e-300)
+    worst = 0.0
+    for t, seed in enumerate(seeds.tolist()):
+        own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
+        weight, count = forest.weight[own], len(forest.weight[own])
+        drawn = sample_weights(sample, len(X), seed, target.Y, target.classes)
+        held = np.bincount(leaves[:, t], drawn, count)
+        worst = max(worst, float(np.abs(held - weight).max() / max(weight.max(), held.max())))
+        if medians or worst > 1e-6:
+            continue
+        value, from_ = forest.value[own], 0
+        for o in range(target.Y.shape[1]):
+            width = target.classes[o] if target.classes else 1
+            if target.classes:
+                at = leaves[:, t] * width + target.Y[:, o]
+                found = np.bincount(at, drawn, count * width).reshape(count, width) / weight[:, None]
+                worst = max(worst, float(np.abs(found - value[:, from_ : from_ + width]).max()))
+            else:
+                found = np.bincount(leaves[:, t], drawn * truth[:, o], count) / weight
+                worst = max(worst, float(np.abs(found - value[:, o]).max() / size))
+            from_ += width
+    return worst
+
+
+def pruned_forest(
+    forest: GrownForest, kind: str, target: Target, levels: NDArray[np.int64], alpha: float
+) -> GrownForest:
+    """Each tree cut back at the price of a leaf."""
+    found = []
+    for t in range(forest.trees):
+        nodes = pruned_at(tree_nodes(forest, t, kind, target.classes, levels), alpha)
+        grown = replace(nodes.grown, sums=nodes.value * nodes.grown.weight[:, None])
+        one = packed(grown, target.Y.shape[1], kind)
+        if target.classes:
+            one = replace(one, value=one.value / one.weight[:, None])
+        found.append(one)
+    return joined(found)
