@@ -42,7 +42,7 @@ def command(
             [(c.name, c.kind, c.used, c.missing, c.distinct, c.why) for c in found.columns],
         )
         if found.task is not None:
-            out.text(f"The task: {found.task} of {found.target}.")
+            out.text(f"The task: {found.task}, for {found.task_why}.")
         for finding in found:
             out.text(f"{finding.severity}: {finding.code}", style=_STYLE[finding.severity])
             out.text(f"  {finding.message}\n  {finding.remedy}".rstrip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, TableSource
 from surefit.data.table import Table
 from surefit.study.rows import stream_of
-from surefit.study.typed import Converted, typed
+from surefit.study.spellings import are_nothing
+from surefit.study.typed import convert, type_of, typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,16 +124,30 @@ class Applied:
         kinds = {column.name: _read_as(column) for column in columns}
         for column in columns:
             _check(column, kind_of(stream.arrow_schema.field(column.name)))
-        wanted = list(dict.fromkeys([*names, *also]))
-        opened = Converted.of(stream, wanted, kinds, labelled)
+        schema = stream.arrow_schema
+        types = {column.name: type_of(schema.field(column.name), kinds[column.name]) for column in columns}
         start = 0
-        for batch in opened.batches():
+        for batch in stream.batches(list(dict.fromkeys([*names, *also]))):
+            if labelled is not None:
+                batch = batch.filter(self._told(batch.column(labelled)))
             if batch.num_rows:
-                table_here = to_table(batch, columns)
-                X: Any = table_here if self.columns is not None else table_here.numbers
-                schema = Schema(len(columns), self.columns, batch.num_rows)
-                yield batch, ArraySource(schema, Batch(X, start=start))
+                cells = {name: convert(batch.column(name), kind) for name, kind in types.items()}
+                typed_rows = to_table(_record_batch(cells), columns)
+                X: Any = typed_rows if self.columns is not None else typed_rows.numbers
+                known = Schema(len(columns), self.columns, batch.num_rows)
+                yield batch, ArraySource(known, Batch(X, start=start))
                 start += batch.num_rows
+
+    def _told(self, cells: pa.Array) -> pa.Array:
+        """Where a target is there; where it is a number, words for nothing are none."""
+        import pyarrow.compute as pc
+        import pyarrow.types as t
+
+        gone = cells.is_null(nan_is_null=True)
+        words = t.is_string(cells.type) or t.is_large_string(cells.type)
+        if words and (self.classes is None or self.classes.dtype.kind in "biuf"):
+            gone = pc.or_(gone, are_nothing(cells))
+        return pc.invert(gone)
 
     def labelled(self, table: Any, target: str, weight: str | None = None) -> TableSource:
         """Rows with a target, read by the kinds that they had when the model was fitted."""
@@ -181,6 +196,12 @@ class Applied:
             return np.asarray(getattr(self.last, method)(prepared, **options))
 
 
+def _record_batch(cells: dict[str, Any]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(cells)
+
+
 def _read_as(column: Column) -> str:
     """The kind by which cells are read: levels that are numbers are looked up as numbers."""
     numeric = column.kind == "category" and column.levels is not None and column.levels.dtype.kind in "iuf"
@@ -193,22 +214,3 @@ def _check(column: Column, kind: str) -> None:
             f"column {column.name!r} held dates when the model was fitted, but is a {kind} here: "
             "give it the same type as then."
         )
-
-
-def only_rows(table: Table, rows: NDArray[Any]) -> ArraySource:
-    """Some rows of a typed table as a source."""
-    part = table.take(rows)
-    return ArraySource(Schema(len(part.columns), part.columns, part.shape[0]), Batch(part))
-
-
-def with_column(source: ArraySource, place: int, values: NDArray[Any]) -> ArraySource:
-    """The same rows with other values in one column, as they are stored."""
-    X: Any = source.batch.X
-    if isinstance(X, Table):
-        stored = [X.column(k) for k in range(len(X.columns))]
-        stored[place] = values.astype(stored[place].dtype)
-        other: Any = Table.build(X.columns, stored, X.shape[0])
-    else:
-        other = X.copy()
-        other[:, place] = values
-    return ArraySource(source.schema, replace(source.batch, X=other))

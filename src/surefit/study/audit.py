@@ -37,6 +37,7 @@ class Audit(Sequence[Finding]):
     columns: tuple[ColumnRecord, ...]
     target: str | None
     task: str | None
+    task_why: str | None
     sampled: int | None
 
     def __getitem__(self, index: Any) -> Any:
@@ -84,6 +85,7 @@ class Audit(Sequence[Finding]):
             "sampled": self.sampled,
             "target": self.target,
             "task": self.task,
+            "task_why": self.task_why,
             "findings": [plain(asdict(record)) for record in self.records()],
             "columns": [plain(asdict(column)) for column in self.columns],
             "ran": list(self.ran),
@@ -154,6 +156,7 @@ def audit(
         seen.columns,
         seen.target,
         None if seen.task is None else seen.task.task,
+        None if seen.task is None else seen.task.why,
         drawn if drawn < rows else None,
     )
 

@@ -114,7 +114,7 @@ def _overridden(column: ColumnFacts, kind: str) -> tuple[str, str]:
     if kind not in KINDS:
         raise ParameterError(f"{column.name!r} cannot be a {kind!r}: choose one of {', '.join(KINDS)}.")
     found, why = kind_of(column)
-    return kind, "you said so" if kind == found else f"you said so; it looked like a {found}: {why}"
+    return kind, "you said so" if kind == found else f"you said so; by its looks {found}: {why}"
 
 
 def kind_of(column: ColumnFacts) -> tuple[str, str]:
