@@ -69,7 +69,7 @@ def plot_answers(
         crowded = sum(map(len, at)) * 8 > width  # more letters than fit beside each other
         x = x.sort(None).axis(alt.Axis(labelAngle=-40 if crowded else 0))
     word = visible(answer[:1].upper() + answer[1:], 60)
-    y = {"title": word, "scale": alt.Scale(zero=False, padding=6)}
+    y = {"title": word, "scale": alt.Scale(zero=False, nice=False, padding=6)}
     data = rows_of(
         {
             "at": at,

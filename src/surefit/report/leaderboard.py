@@ -6,7 +6,7 @@ from typing import Any
 
 from surefit.plots import plot_scores
 from surefit.plots.words import metric_words
-from surefit.report.parts import WIDTH, Figure, Marked, cell, figure, interval, rough, settings_words, table
+from surefit.report.parts import Figure, Marked, beside, cell, figure, interval, rough, settings_words, table
 from surefit.study.predictions import Predictions
 from surefit.study.record import EntryRecord, Record
 
@@ -40,7 +40,7 @@ def _drawn(record: Record, scored: list[EntryRecord]) -> Figure:
         metric=record.metric,
         better=record.better,
         level=record.level,
-        width=WIDTH - 80,
+        width=beside(titles.values()),
     )
     others = sorted({name for entry in scored for name in entry.others})[:4]
     head = ["Model", metric_words(record.metric), f"{100 * record.level:g} %", "Group", "p", "Settings"]

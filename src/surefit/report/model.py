@@ -10,7 +10,7 @@ from surefit.plots import plot_answers, plot_worths
 from surefit.plots.words import metric_words
 from surefit.report.answer import entry_of
 from surefit.report.audit import MOST_FINDINGS, findings
-from surefit.report.parts import WIDTH, Figure, Table, cell, figure, interval, settings_words, table
+from surefit.report.parts import WIDTH, Figure, Table, beside, cell, figure, interval, settings_words, table
 from surefit.report.svg import picture
 from surefit.study.predictions import Predictions
 from surefit.study.record import CoefficientRecord, DependenceRecord, Record
@@ -57,7 +57,7 @@ def _weights(record: Record) -> list[Figure]:
             axis="Coefficient",
             said=_coefficient_words(record, own),
             most=MOST_DRAWN,
-            width=WIDTH - 40,
+            width=beside(weight.column for weight in own[:MOST_DRAWN]),
         )
         lines = [(weight.column, weight.value, interval(weight.low, weight.high)) for weight in own]
         behind = table(f"Coefficients{about}", ["Column", "Coefficient", f"{100 * record.level:g} %"], lines)
@@ -88,7 +88,7 @@ def _worths(record: Record) -> list[Figure]:
         axis=f"{metric} when shuffled",
         said=f"On rows that the fit had not seen, with {100 * record.level:g} % intervals",
         most=MOST_DRAWN,
-        width=WIDTH - 40,
+        width=beside(worth.column for worth in known[:MOST_DRAWN]),
     )
     lines = [(worth.column, worth.mean, interval(worth.low, worth.high)) for worth in known]
     head = ["Column", metric, f"{100 * record.level:g} %"]

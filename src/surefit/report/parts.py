@@ -91,6 +91,16 @@ def figure(key: str, chart: Any, behind: Table, look: str = "") -> Figure:
     return Figure(key, title, said, picture(to_svg(bare), key, title, said), behind, look)
 
 
+def beside(names: Iterable[str], most: int = 28) -> int:
+    """The width left for a chart beside its labels, so that charts with short and long ones are alike.
+
+    >>> beside(["a"]), beside(["a" * 100])
+    (413, 235)
+    """
+    longest = min(most, max((len(name) for name in names), default=0))
+    return WIDTH + 20 - round(6.6 * longest)  # pixels of a letter
+
+
 def _words(subtitle: Any) -> str:
     return subtitle if isinstance(subtitle, str) else ""
 
