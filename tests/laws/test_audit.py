@@ -11,6 +11,8 @@ import pytest
 import surefit
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.registry import members
+from surefit.data.schema import Column, Schema
+from surefit.data.source import TableSource
 from surefit.study.checks.base import Case
 
 CHECKS: dict[str, Any] = members("check")  # type: ignore[assignment]
@@ -227,3 +229,39 @@ def test_odd_tables_are_audited(table: pa.Table) -> None:
 
 def test_normal_numbers_have_no_outliers_however_many_there_are() -> None:
     assert "outliers" not in surefit.audit(pa.table({"a": numbers(300_000)})).codes()
+
+
+class Endless:
+    """A table that is made as it is read, and notes what Arrow holds meanwhile."""
+
+    parts_of_it, rows_of_a_part = 24, 20_000
+
+    def __init__(self) -> None:
+        self.held: list[int] = []
+        self.arrow_schema = self._batch(0).schema
+        self.rows = None
+
+    def _batch(self, seed: int) -> pa.RecordBatch:
+        rng = np.random.default_rng(seed)
+        cells = {f"c{j}": rng.normal(size=self.rows_of_a_part) for j in range(4)}
+        return pa.RecordBatch.from_pydict(
+            {**cells, "key": rng.integers(0, 10**9, self.rows_of_a_part).astype(str)}
+        )
+
+    def batches(self, columns: Any = None) -> Any:
+        for seed in range(self.parts_of_it):
+            yield self._batch(seed).select(columns or self.arrow_schema.names)
+            self.held.append(pa.total_allocated_bytes())
+
+    def parts(self) -> Any:
+        return (self,)
+
+
+def test_memory_does_not_grow_with_the_rows() -> None:
+    stream: Any = Endless()
+    columns = tuple(Column(field.name) for field in stream.arrow_schema)
+    found = surefit.audit(TableSource(stream, Schema(len(columns), columns)), sample=1000)
+    assert found.rows == stream.parts_of_it * stream.rows_of_a_part
+    assert found.sampled == 1000
+    batch = stream._batch(0).nbytes
+    assert max(stream.held[12:]) - min(stream.held[4:12]) < 2 * batch  # of 24 that passed
