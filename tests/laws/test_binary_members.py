@@ -9,6 +9,7 @@ from sklearn.linear_model import Perceptron
 from sklearn.multiclass import OneVsOneClassifier as TheirOneVsOne
 from sklearn.multiclass import OneVsRestClassifier as TheirOneVsRest
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
+from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.laws.estimators import assert_close, assert_same_bits, outputs, table
 
@@ -82,6 +83,18 @@ def test_files_and_sources(ours, theirs, tmp_path):
     assert_close(outputs(model, X), outputs(streamed, X), rtol=1e-7)
     with pytest.raises(DataError, match="cannot read a table piece by piece"):
         ours(TheirGaussianNB()).fit(source)
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "member", [surefit.DecisionTreeRegressor(max_depth=4), TheirTree(max_depth=4, random_state=0)]
+)
+def test_members_may_be_regressions_and_cells_missing(ours, theirs, member):
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
+    one, two = ours(member).fit(holes, Y), theirs(TheirTree(max_depth=4)).fit(holes, Y)
+    assert np.mean(one.predict(holes) == two.predict(holes)) > 0.9
+    assert surefit.verify(one, holes, Y).holds
+    assert not surefit.verify(one, holes, np.roll(Y, 1)).holds
 
 
 def test_one_class_is_refused_by_name():

@@ -1,7 +1,7 @@
 """Run scikit-learn's tests with our classes, and publish how many pass: ``python -m tools.sklearn_suite``.
 
-Names of families run these alone; ``--quick`` runs a few modules of the first and publishes nothing;
-``--from FOLDER`` takes the notes that an earlier run left there instead of running.
+Names of families run these alone, and leave the rates of the others; ``--quick`` runs a few modules of the
+first and publishes nothing; ``--from FOLDER`` takes the notes that an earlier run left there instead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,12 @@ def run(modules: tuple[str, ...], log: Path, workers: int) -> None:
 
 
 def publish(tallies: dict[str, Tally], said: Said) -> None:
-    """Write the rates, and every line that was said of a test, into docs/compatibility.md."""
+    """Write the rates, and every line that was said of a test, into docs/compatibility.md.
+
+    A family that did not run keeps the rate that it had.
+    """
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    kept, _, after = rest.partition(END)
     lines = [
         f"Measured with scikit-learn {sklearn.__version__} by `make sklearn-suite`.",
         "",
@@ -56,14 +61,14 @@ def publish(tallies: dict[str, Tally], said: Said) -> None:
                 f"| {family.title} | {t.passed + t.failed} | {t.passed} | {t.private} | {failed} | "
                 f"**{t.rate:.1%}** | {t.raw:.1%} |"
             )
+        else:
+            lines += [line for line in kept.splitlines() if line.startswith(f"| {family.title} |")]
     for title, told in (("Private details", said.private), ("Differences", said.different)):
         reasons: dict[str, list[str]] = {}
-        for pattern in sorted(set(told) & said.met):
+        for pattern in sorted(told):
             reasons.setdefault(told[pattern], []).append(f"`{_shown(pattern)}`")
         lines += ["", f"### {title}", ""]
         lines += [f"- {reason}: {', '.join(tests)}" for reason, tests in sorted(reasons.items())]
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
     PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{after}", encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_regressor
 from sklearn.utils import get_tags
 
 from surefit.core.certificate import Certificate
@@ -24,6 +24,7 @@ from surefit.data.door import Accepts
 from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
+from surefit.models.tree.members import accepted_by
 
 Member = Annotated[object, Has("fit")]
 Rows = Callable[[Batch], Batch]
@@ -64,7 +65,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
                 f"y holds one class, {classes.tolist()[0]!r}, and a classifier needs at least two."
             )
         parts = self._parts(classes)
-        sources = [_part(source, rows, labels) for rows, labels in parts]
+        sources = self._sources(source, parts)
         if isinstance(self.estimator, Estimator):  # its kernels use all cores by themselves
             members = []
             for part, _ in zip(sources, trace.iterations(len(sources)), strict=False):
@@ -81,6 +82,14 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
             proof = _again(0.0)
         return Learned(MembersParameters(members, classes, len(classes)), proof)
 
+    def _sources(self, source: Source, parts: list[tuple[Rows, NDArray[Any]]]) -> list[Source]:
+        """What each member sees; a regression sees its two classes as the numbers 0 and 1."""
+        numbers = is_regressor(self.estimator)
+        return [_part(source, AsNumbers(r) if numbers else r, None if numbers else k) for r, k in parts]
+
+    def _accepted(self) -> Accepts:
+        return accepted_by(self.estimator, self.accepts)
+
     def _foreign(self, sources: list[Source]) -> list[Any]:
         """Fit members of other libraries, one a core: BLAS is held to one thread."""
         batches = [in_memory(source) for source in sources]
@@ -93,12 +102,13 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         with ThreadPoolExecutor(threads()) as pool:
             return list(pool.map(self._foreign_member, batches, labels))
 
-    def _foreign_member(self, batch: Batch, labels: NDArray[Any]) -> Any:
+    def _foreign_member(self, batch: Batch, labels: NDArray[Any] | None) -> Any:
         weights = {} if batch.weight is None else {"sample_weight": batch.weight}
-        return clone(self.estimator).fit(batch.X, labels[np.asarray(batch.y)], **weights)
+        y = np.asarray(batch.y)
+        return clone(self.estimator).fit(batch.X, y if labels is None else labels[y], **weights)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        sources = [_part(source, rows, labels) for rows, labels in self._parts(self.classes_)]
+        sources = self._sources(source, self._parts(self.classes_))
         if isinstance(self.estimator, Estimator):
             pairs = zip(self.estimators_, sources, strict=True)
             return _worst([member._certify(part, engine) for member, part in pairs])
@@ -137,12 +147,25 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         return self.classes_[(scores > _threshold(self.estimators_[0])).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
         return tags
 
 
-def _part(source: Source, rows: Rows, labels: NDArray[Any]) -> Source:
+@dataclass(frozen=True, slots=True)
+class AsNumbers:
+    """The rows of a member, its target as numbers."""
+
+    rows: Rows
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with such a target."""
+        found = self.rows(batch)
+        return replace(found, y=np.asarray(found.y, dtype=np.float64))
+
+
+def _part(source: Source, rows: Rows, labels: NDArray[Any] | None) -> Source:
     """Return what a member sees; its columns have no names, as it is asked through their owner alone."""
     schema = replace(source.schema, classes=labels, columns=None, rows=None)
     if isinstance(source, ArraySource):
@@ -166,7 +189,15 @@ def _score(member: Any, X: Any) -> NDArray[np.float64]:
         return np.asarray(member.decision_function(X), dtype=np.float64).ravel()
     if hasattr(member, "predict_proba"):
         return np.asarray(member.predict_proba(X)[:, 1], dtype=np.float64)
+    if not hasattr(member, "classes_"):  # a regression, whose answer is near 1 for the second class
+        return np.asarray(member.predict(X), dtype=np.float64)
     return np.asarray(member.predict(X) == member.classes_[-1], dtype=np.float64)
+
+
+def chosen_second(member: Any, X: Any) -> NDArray[np.bool_]:
+    """Return whether a member takes rows to be of its second class."""
+    found = member.predict(X)
+    return np.asarray(found == member.classes_[-1] if hasattr(member, "classes_") else found > 0.5)
 
 
 def _threshold(member: Any) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
-from surefit.models.linear.binary_members import BinaryMembers, Member, Rows
+from surefit.models.linear.binary_members import BinaryMembers, Member, Rows, chosen_second
 from surefit.models.linear.fold_moments import taken
 
 
@@ -53,7 +53,7 @@ class OneVsOneClassifier(BinaryMembers):
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         scores = self._scores_of_members(X)
-        wins = np.column_stack([member.predict(X) == member.classes_[-1] for member in self.estimators_])
+        wins = np.column_stack([chosen_second(member, X) for member in self.estimators_])
         votes, sums = np.zeros((2, len(scores), len(self.classes_)))
         for pair, (a, b) in enumerate(combinations(range(len(self.classes_)), 2)):
             votes[:, b] += wins[:, pair]
