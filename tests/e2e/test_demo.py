@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +27,9 @@ def test_it_learns_proves_races_and_ends_with_the_report(tmp_path: Path) -> None
     assert lines[-1] == f"The report: {(tmp_path / 'here' / 'report.html').resolve()}"
     page = (tmp_path / "here" / "report.html").read_text(encoding="utf-8")
     assert "Predicting <bdi>progression</bdi>" in page
-    assert "surefit verify model.safetensors diabetes.csv --target progression" in page
+    [said] = re.findall("<code>(surefit verify [^<]*)</code>", page)
+    checked = subprocess.run([sys.executable, "-m", *shlex.split(said)], cwd=tmp_path / "here", check=True)
+    assert checked.returncode == 0
     assert "Traceback" not in done.stderr
 
 

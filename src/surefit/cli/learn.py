@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +19,7 @@ from surefit.cli._table import chosen, table_options
 if TYPE_CHECKING:
     from surefit.study.record import Record
 
-PAGE = "report.html"
+PAGE, RECORD = "report.html", "report.json"
 INTERRUPTED = 130  # as shells count it
 
 
@@ -77,7 +78,9 @@ def command(
     out.log(f"reading {table.name}")  # before the heavy imports: the first line comes at once
     from surefit.cli._learn_screen import screen
     from surefit.study.learn import learn
+    from surefit.study.scoring import told_of
 
+    _known(gates, told_of(metric))
     with _cluster(dask), screen(out) as told:
         try:
             study = learn(
@@ -104,10 +107,17 @@ def command(
             stop(INTERRUPTED, f"interrupted; the folds that ended are in {place}: go on with --resume.")
     out.log("drawing the report")
     from surefit.report import write
+    from surefit.study.record import Record
 
-    write(study.record, study.predictions, place / PAGE)
+    write(Record.load(place / RECORD), study.predictions, place / PAGE)  # which knows its files
     _print(out, study.record, place)
     _judge(study.record, gates)
+
+
+def _known(gates: Sequence[Gate], scores: Sequence[str]) -> None:
+    unknown = [gate.metric for gate in gates if gate.metric not in scores]
+    if unknown:
+        raise click.UsageError(f"--fail-on knows no {unknown[0]}: it knows {', '.join(scores)}.")
 
 
 def _cluster(address: str | None) -> AbstractContextManager[Any]:
@@ -151,9 +161,7 @@ def _judge(record: Record, gates: tuple[Gate, ...]) -> None:
     scores = {name: others[0] for name, others in entry.others.items()}
     assert record.score is not None
     scores[record.metric] = record.score.value
-    unknown = [gate.metric for gate in gates if gate.metric not in scores]
-    if unknown:
-        raise click.UsageError(f"--fail-on knows no {unknown[0]}: it knows {', '.join(scores)}.")
+    _known(gates, list(scores))
     check_gates(gates, scores)
     certificate = record.chosen.certificate
     if certificate is not None and not certificate.holds:

@@ -13,10 +13,8 @@ TITLE = "The certificate"
 
 def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
     """The statement, its number, and how to compute it again."""
-    file = record.files.get("model", "model.safetensors")
-    command = f"surefit verify {shell_word(file)} {shell_word(record.table.name)}"
-    return {
-        "proof": record.chosen.certificate,
-        "command": f"{command} --target {shell_word(record.target)}",
-        "python": f"surefit.verify({file!r}, {record.table.name!r}, {record.target!r}).holds",
-    }
+    model = record.files.get("model", "model.safetensors")
+    rows = record.files.get("sample", record.table.name)  # what the model was fitted to
+    words = ["surefit", "verify", model, rows, "--target", record.target]
+    words += ["--weight", record.weight] if record.weight else []
+    return {"proof": record.chosen.certificate, "command": " ".join(map(shell_word, words))}

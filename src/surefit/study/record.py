@@ -222,6 +222,7 @@ class Record:
     environment: Environment
     files: dict[str, str] = field(default_factory=dict)  # what it is: its name beside the record
     score: ScoreRecord | None = None  # of the model chosen, allowing for the choice
+    weight: str | None = None  # the column that said how often a row counts
     version: int = VERSION
 
     def to_json(self) -> str:
