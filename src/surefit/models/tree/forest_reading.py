@@ -42,6 +42,11 @@ class ReadableForest(Forest, abstract=True):
         """A tree with the parameters of this forest's."""
         return self._tree(0)
 
+    @property
+    def estimator(self) -> DecisionTree:
+        """The same, before and after a fit."""
+        return self._tree(0)
+
     def __len__(self) -> int:
         return len(self.tree_seeds_)
 
@@ -52,12 +57,12 @@ class ReadableForest(Forest, abstract=True):
         return iter(self.estimators_)
 
     @property
-    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+    def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The rows that each tree was grown from, as often as they were drawn."""
         check_is_fitted(self)
         if not self.draws_:
-            return [np.arange(self.rows_)] * len(self.tree_seeds_)
-        return [drawn_rows(self, seed) for seed in self.tree_seeds_.tolist()]
+            return [np.arange(self.rows_, dtype=np.int32)] * len(self.tree_seeds_)
+        return [drawn_rows(self, seed).astype(np.int32) for seed in self.tree_seeds_.tolist()]
 
     @property
     def feature_importances_(self) -> Floats:
