@@ -303,3 +303,16 @@ def test_infinite_and_huge_cells_do_not_spoil_the_facts() -> None:
     column = gather(stream_of(pa.table({"a": [np.inf, -1e300, 1e300, None, 5.0]}))[0]).columns["a"]
     assert (column.infinite, column.missing, column.low, column.high) == (1, 1, -1e300, 1e300)
     assert decide_task(column, "number").task == "regression"
+
+
+@pytest.mark.parametrize("column", ["row", "uuid"])
+def test_an_identifier_that_somebody_wants_is_kept_by_the_preparer(column: str) -> None:
+    table = pa.Table.from_pandas(everything()[[column, "measure"]], preserve_index=False)
+    kinds = {column: "number" if column == "row" else "category", "measure": "number"}
+    source = typed(table, kinds)
+    assert not [
+        n for n in surefit.TablePreparer().fit(source).get_feature_names_out() if n.startswith(column)
+    ]
+    keeper = surefit.TablePreparer(identifiers="keep").fit(source)
+    assert [name for name in keeper.get_feature_names_out() if name.startswith(column)]
+    assert surefit.verify(keeper, source).holds

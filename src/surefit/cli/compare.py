@@ -125,7 +125,8 @@ def _pipeline(name: str, task: str) -> Any:
         ) from None
     if not (is_classifier(model) if task == "classification" else is_regressor(model)):
         raise DataError(f"{name} does no {task}: leave it out, or change the task with --task.")
-    return make_pipeline(TablePreparer("linear" if candidate is None else candidate.purpose), model)
+    purpose = "linear" if candidate is None else candidate.purpose
+    return make_pipeline(TablePreparer(purpose, identifiers="keep"), model)  # what is one was decided before
 
 
 def _files(given: Chosen, paths: tuple[str, ...], metric: str | None, level: float) -> dict[str, Any]:

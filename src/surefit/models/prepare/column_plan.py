@@ -121,16 +121,22 @@ def _calendar(days: Vector, role: str) -> list[Any]:
 
 
 def decide(
-    name: str, kind: str, facts: Facts, purpose: Purpose, most: int | None, indicators: bool
+    name: str,
+    kind: str,
+    facts: Facts,
+    purpose: Purpose,
+    most: int | None,
+    indicators: bool,
+    identifiers: bool = False,
 ) -> ColumnPlan:
-    """Decide what becomes of a column."""
+    """Decide what becomes of a column; identifiers: whether they are kept."""
     present = facts.weight - facts.missing
     gaps = facts.missing > 0
     if kind == "text" or (facts.levels is not None and len(facts.levels) > MAX_LEVELS):
         return ColumnPlan(name, "dropped", "text")
     if present <= 0:
         return ColumnPlan(name, "dropped", "empty")
-    if _is_identifier(kind, facts):
+    if not identifiers and _is_identifier(kind, facts):
         return ColumnPlan(name, "dropped", "identifier")
     show = indicators and gaps and not (kind == "category" and purpose == "tree")
     varies = (len(facts.levels) > 1) if facts.levels is not None else facts.minimum < facts.maximum

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,8 @@ class TablePreparer(ExactInMemory, Transformer):
     Missing numbers become the median, and gaps are shown by a column of their own (add_indicator). Dates give
     days, and month and weekday (as cycles, for trees as numbers). Text, identifiers, empty columns and, for
     linear and distance, constant ones are left out, and the diagnosis says which. max_categories: the rarest
-    levels beyond it become one. Values that the fit did not meet are no error.
+    levels beyond it become one. identifiers: "keep" takes columns with a value of its own for each row as
+    any other, where somebody has decided that already. Values that the fit did not meet are no error.
 
     >>> import pandas as pd
     >>> from surefit import TablePreparer
@@ -98,11 +99,13 @@ class TablePreparer(ExactInMemory, Transformer):
         max_categories: Count | None = 100,
         add_indicator: bool = True,
         sparse_output: bool = False,
+        identifiers: Literal["drop", "keep"] = "drop",
     ) -> None:
         self.purpose = purpose
         self.max_categories = max_categories
         self.add_indicator = add_indicator
         self.sparse_output = sparse_output
+        self.identifiers = identifiers
 
     def _of(self, schema: Schema) -> Callable[[Batch], Joint]:
         return partial(gathered, columns=columns_of(schema), sketch=Sketch.of)
@@ -131,9 +134,9 @@ class TablePreparer(ExactInMemory, Transformer):
         return Learned(parameters, certificate, {"dropped_columns": dropped})
 
     def _decided(self, names: Any, kinds: Any, facts: list[Facts]) -> list[ColumnPlan]:
+        how = self.purpose, self.max_categories, self.add_indicator, self.identifiers == "keep"
         return [
-            decide(str(name), kind, fact, self.purpose, self.max_categories, self.add_indicator)
-            for name, kind, fact in zip(names, kinds, facts, strict=True)
+            decide(str(name), kind, fact, *how) for name, kind, fact in zip(names, kinds, facts, strict=True)
         ]
 
     def _facts(self) -> list[Facts]:
