@@ -39,7 +39,7 @@ def test_penguins_are_told_apart_though_cells_are_missing(penguins: tuple[Study,
     assert record.task == "classification"
     assert record.classes == ("Adelie", "Chinstrap", "Gentoo")
     assert record.score is not None
-    assert record.score.low > 0.95
+    assert record.score.low > 0.9
     best = record.importance[0]
     assert best.column in ("bill_length_mm", "island", "flipper_length_mm")
     assert best.low > 0

@@ -82,11 +82,12 @@ class Conclusion:
 
     def study(self, command: str, tell: Listener) -> Study:
         """Fit the model, ask it questions, and write everything down."""
-        leaderboard = entries(self.race, self.comparison)
+        leaderboard = entries(self.race, self.comparison, self.baseline)
         candidate = self.chosen.entrant.candidate
         which = "all rows" if self.fits_whole else "the sample"
         tell(Event("fit", f"fitting {candidate.title} to {which}", leaderboard))
-        model = make_pipeline(TablePreparer(candidate.purpose), self.chosen.entrant.cls(**self.settings))
+        preparer = TablePreparer(candidate.purpose, identifiers="keep")  # what is one was decided before
+        model = make_pipeline(preparer, self.chosen.entrant.cls(**self.settings))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SurefitWarning)  # the record has the certificate and diagnosis
             model.fit(self.subject.source(self.fits_whole))
@@ -136,6 +137,8 @@ class Conclusion:
             worst=() if subject.streamed else worst_rows(subject, predictions),
             environment=self._environment(command),
             score=score,
+            weight=decided.weight,
+            weight=decided.weight,
         )
         return Study(
             record,
@@ -146,7 +149,7 @@ class Conclusion:
         )
 
     def _why(self) -> str:
-        alike = self.comparison.as_good_as_best
+        alike = [name for name in self.comparison.as_good_as_best if name != self.baseline]
         if self.comparison.simplest == self.baseline:
             return "No model can be told from the baseline, so that the baseline is the one to take."
         rows = "" if self.fits_whole else f" It is fitted to a sample of {len(self.subject.held):,} rows."
@@ -162,7 +165,7 @@ class Conclusion:
         told = (
             f"{folds} folds{again} of {held}, the same for all models; settings were chosen inside each "
             f"fold, by {INNER_FOLDS} folds of its training rows; intervals and tests are corrected for folds "
-            "that share rows, and the tests for the number of pairs."
+            "that share rows, the tests for the number of pairs, and those against the baseline for theirs."
         )
         return " ".join([told, *gaps(race.standings)])
 

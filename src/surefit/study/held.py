@@ -98,7 +98,7 @@ class Held:
         learnt = self.source(train)
         if self.weight is not None:
             learnt = replace(learnt, batch=replace(learnt.batch, weight=self.weight[train]))
-        preparer = TablePreparer(purpose).fit(learnt)
+        preparer = TablePreparer(purpose, identifiers="keep").fit(learnt)
         return (*(transformed(preparer, self.table.take(rows)) for rows in (train, test)), preparer)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from surefit.core.errors import DataError
 from surefit.evaluate.assess import METHODS
 from surefit.evaluate.compare import rank
+from surefit.evaluate.compare_multiple import adjust_pvalues
 from surefit.evaluate.compare_result import Comparison
 from surefit.evaluate.intervals_base import within_range
 from surefit.evaluate.search_honest import corrected_by_folds, corrected_by_rows
@@ -22,23 +24,41 @@ MOST_ANSWERS = 200_000  # rows times families whose choice is corrected by drawi
 
 
 def compared(race: Race, baseline: str) -> Comparison:
-    """Test all pairs of families that have a score for every fold; the simplest of the best is named."""
+    """Test all pairs of families that have a score for every fold, and name the one to take.
+
+    Whether any family beats the baseline is a question of its own, for which the tests against the baseline
+    are adjusted for their number alone. If one does, the simplest of those as good as the best is taken.
+    """
     left = race.in_it
     if baseline not in left:
         why = race.standings[baseline].failed or "it has no score"
         raise DataError(f"not even the baseline, {baseline}, could be scored: {why}.")
     results = {name: race.result(name) for name in left}
-    return rank(
-        results,
-        level=race.level,
-        complexity={name: entry.entrant.candidate.complexity for name, entry in left.items()},
-    )
+    costs = {name: entry.entrant.candidate.complexity for name, entry in left.items()}
+    found = rank(results, level=race.level, complexity=costs)
+    skilled = beating(found, baseline)
+    if not skilled:
+        return replace(found, simplest=baseline)
+    alike = [name for name in found.as_good_as_best if name in skilled] or skilled[:1]
+    return replace(found, simplest=min(alike, key=costs.__getitem__))
 
 
-def entries(race: Race, comparison: Comparison) -> tuple[EntryRecord, ...]:
+def beating(comparison: Comparison, baseline: str) -> list[str]:
+    """The families that are better than the baseline beyond what chance explains, the best first."""
+    place = comparison.names.index(baseline)
+    better = list(range(place))  # those behind it do not beat it
+    others = [k for k in range(len(comparison.names)) if k != place]
+    raw = [comparison.tests[min(k, place), max(k, place)].pvalue for k in others]
+    adjusted = dict(zip(others, adjust_pvalues(raw, "holm"), strict=True))
+    return [comparison.names[k] for k in better if adjusted[k] <= 1 - comparison.level]
+
+
+def entries(race: Race, comparison: Comparison, baseline: str) -> tuple[EntryRecord, ...]:
     """One line a family, the best first, those without a score last."""
     letters = comparison.letters()
     alike = set(comparison.as_good_as_best)
+    if comparison.simplest != baseline:
+        alike -= {baseline}
     found = [
         entry_of(
             race,

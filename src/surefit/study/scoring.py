@@ -61,6 +61,12 @@ def metrics_for(
     return {name: entry for name, entry in found.items() if isinstance(entry, Metric)}
 
 
+def told_of(metric: str | None) -> list[str]:
+    """The names of all metrics that a study of any task may tell of."""
+    every = [metric] if metric is not None else []
+    return list(dict.fromkeys([*every, *OTHERS["regression"], *OTHERS["classification"], *OF_TWO]))
+
+
 def in_words(metric: str) -> str:
     """The name of a metric for people.
 

@@ -18,7 +18,7 @@ table = sys.argv[1] if len(sys.argv) > 1 else TABLE
 file = sys.argv[2] if len(sys.argv) > 2 else "model-again.safetensors"
 rows = surefit.typed(table, KINDS, {target}{weight})
 model = surefit.make_pipeline(
-    surefit.TablePreparer({purpose}),
+    surefit.TablePreparer({purpose}, identifiers="keep"),
     surefit.{cls}({parameters}),
 )
 model.fit(rows)

@@ -62,9 +62,8 @@ class StreamedWork:
         began = time.perf_counter()
         if entrant.candidate.streams:
             settings: dict[str, Any] = entrant.grid[0]
-            model = make_pipeline(TablePreparer(entrant.candidate.purpose), entrant.model(settings)).fit(
-                train
-            )
+            preparer = TablePreparer(entrant.candidate.purpose, identifiers="keep")
+            model = make_pipeline(preparer, entrant.model(settings)).fit(train)
         else:
             with config(engine="auto"):  # rows in memory stay here, whatever the table is read by
                 model, settings = self._of_sample(entrant, train, min(self.most, rows or self.most))
