@@ -138,7 +138,6 @@ class Conclusion:
             environment=self._environment(command),
             score=score,
             weight=decided.weight,
-            weight=decided.weight,
         )
         return Study(
             record,
