@@ -360,9 +360,3 @@ class TestVerb:
         done = CliRunner().invoke(command, [str(tmp_path / "nowhere")])
         assert done.exit_code == 1
         assert "nowhere" in done.stderr
-
-
-def test_the_command_names_the_weights_and_the_rows_that_were_fitted_to() -> None:
-    base = replace(without_charts(), weight="how often", files={**records.FILES, "sample": "sample.parquet"})
-    said = " ".join(section(parsed(report.render(base, None)), "certificate").text.split())
-    assert "surefit verify model.safetensors sample.parquet --target price --weight 'how often'" in said

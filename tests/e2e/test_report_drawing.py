@@ -80,6 +80,7 @@ def test_words_stay_words() -> None:
         ('<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', "document type"),
         ("<svg>" + " " * svg.MOST_CHARACTERS + "</svg>", "too large"),
     ],
+    ids=["empty", "cut", "page", "typed", "large"],
 )
 def test_what_is_no_drawing_is_refused(drawing: str, why: str) -> None:
     with pytest.raises(FormatError, match=why):

@@ -32,9 +32,11 @@ def class_figures(record: Record, predictions: Predictions) -> list[Figure]:
     if len(np.union1d(truth, guess)) <= MOST_CLASSES:
         found.append(_confusion(truth, guess, weight))
     chances = predictions.probabilities
-    if chances is None or len(np.unique(truth)) < 2:
+    known = None if chances is None else np.isfinite(chances).all(axis=1)
+    if chances is None or known is None or len(np.unique(truth[known])) < 2:
         return found
-    chances = np.clip(chances, 0.0, 1.0)
+    truth, chances = truth[known], np.clip(chances[known], 0.0, 1.0)
+    weight = None if weight is None else weight[known]
     names = list(predictions.classes)
     if len(names) == 2:
         positive = names.index(str(record.positive)) if str(record.positive) in names else 1

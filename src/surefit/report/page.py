@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from surefit.core.errors import DataError
+from surefit.core.errors import DataError, FormatError, SurefitError
 from surefit.core.files import atomic
 from surefit.core.visible import visible
 from surefit.plots.theme import AT_NIGHT
@@ -30,10 +30,7 @@ MOST_BYTES = 2_000_000
 
 def render(record: Record, predictions: Predictions | None = None) -> str:
     """Return the report as one HTML page; without predictions it lacks what is drawn from them."""
-    found = []
-    for name in SECTIONS:
-        section = import_module(f"surefit.report.{name}")
-        found.append((name, section.TITLE, section.content(record, predictions)))
+    found = [(name, *_section(name, record, predictions)) for name in SECTIONS]
     style = _style()
     page = (
         _templates()
@@ -46,6 +43,17 @@ def render(record: Record, predictions: Predictions | None = None) -> str:
             "without predictions."
         )
     return page
+
+
+def _section(name: str, record: Record, predictions: Predictions | None) -> tuple[str, dict[str, Any]]:
+    """The title and the content of a section; a record from elsewhere may contradict itself."""
+    section = import_module(f"surefit.report.{name}")
+    try:
+        return section.TITLE, section.content(record, predictions)
+    except SurefitError:
+        raise
+    except (ValueError, TypeError, IndexError, KeyError) as error:
+        raise FormatError(f"the section {name!r} cannot be drawn from this record: {error}.") from error
 
 
 def write(record: Record, predictions: Predictions | None, path: str | Path) -> Path:
