@@ -149,3 +149,9 @@ def test_new_gaps_are_refused_or_not_shown():
         surefit.MissingIndicator().fit(whole).transform(GAPS[:, :2])
     model = surefit.MissingIndicator(error_on_new=False).fit(whole)
     assert model.transform(GAPS[:, :2]).shape == (50, 1)
+
+
+def test_words_fill_rows_that_have_none():
+    X = np.array([["a", "b"], ["a", "c"], [np.nan, "b"]], dtype=object)
+    imputer = surefit.SimpleImputer(strategy="most_frequent").fit(X)
+    assert imputer.transform([[np.nan, np.nan]]).tolist() == [["a", "b"]]

@@ -164,6 +164,9 @@ class SimpleImputer(ExactInMemory, Invertible):
         columns = [column for column, keep in zip(X.columns, kept, strict=True) if keep]
         kinds = [np.dtype(object) if column.dtype.kind in "US" else column.dtype for column in columns]
         kind = np.result_type(*kinds) if kinds else np.dtype(float)
+        if self.strategy == "most_frequent" and any(isinstance(v, str) for v in self.statistics_):
+            # Words may fill rows that have none.
+            kind = np.dtype(object)
         if self.strategy == "constant":
             self._check_constant(kind)
         out = np.empty((X.shape[0], len(columns)), dtype=kind)
