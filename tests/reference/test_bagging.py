@@ -9,6 +9,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyRegressor
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import surefit
@@ -239,6 +240,15 @@ def test_sparse_rows_columns_and_missing_cells():
     assert {len(chosen) for chosen in dense.estimators_features_} == {5}
     with pytest.raises(DataError, match="max_features must be <= n_features"):
         BaggingRegressor(max_features=11).fit(X, y)
+
+
+def test_pipelines_that_fill_missing_cells():
+    X, y = DIABETES
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    for pipeline in (surefit.make_pipeline, make_pipeline):
+        base = pipeline(surefit.SimpleImputer(), Ridge(0.1))
+        assert BaggingRegressor(base, 4).fit(holes, y).score(holes, y) > 0.3
+        assert surefit.OneVsRestClassifier(base).fit(holes, y > 140).score(holes, y > 140) > 0.6
 
 
 def test_several_targets():

@@ -71,8 +71,11 @@ def accepted_by(base: Any, accepts: Accepts) -> Accepts:
     if isinstance(base, Estimator):
         own = base._accepted()
         return replace(accepts, sparse=own.sparse, missing=own.missing)
-    tags = get_tags(base).input_tags
-    return replace(accepts, sparse=tags.sparse, missing=tags.allow_nan)
+    steps = [step for _, step in getattr(base, "steps", ()) if hasattr(step, "fit")]
+    first = steps[0] if steps else base  # of a pipeline, the first step meets the missing cells
+    return replace(
+        accepts, sparse=get_tags(base).input_tags.sparse, missing=get_tags(first).input_tags.allow_nan
+    )
 
 
 def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
