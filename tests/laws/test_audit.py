@@ -76,6 +76,13 @@ def test_noise_leaks_nothing_however_many_columns_there_are() -> None:
     assert "leaking-columns" not in surefit.audit(table, "y").codes()
 
 
+def test_the_weight_is_no_feature() -> None:
+    y = numbers(80)
+    table = pa.table({"w": 10 + 2 * y, "y": y, "b": numbers(80, 1)})
+    assert "leaking-columns" in surefit.audit(table, "y").codes()
+    assert "leaking-columns" not in surefit.audit(table, "y", weight="w").codes()
+
+
 def test_an_identifier_like_category_does_not_pass_for_a_leak() -> None:
     rng = np.random.default_rng(0)
     table = pa.table({"zip": [f"z{code}" for code in rng.integers(0, 90, 200)], "y": rng.integers(0, 2, 200)})

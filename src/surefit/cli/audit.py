@@ -12,7 +12,7 @@ _STYLE = {"problem": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 @verb("audit", __doc__)
-@table_options(weight=False)
+@table_options()
 @click.option("--against", metavar="TABLE", help="Another table, such as last year's: what changed since?")
 @click.option(
     "--fail-on", type=click.Choice(SEVERITIES), help="End with 3 when something as bad as this is found."
@@ -21,6 +21,7 @@ def command(
     out: Output,
     table: str,
     target: str | None,
+    weight: str | None,
     kinds: tuple[tuple[str, str], ...],
     task: str | None,
     drop: tuple[str, ...],
@@ -29,11 +30,19 @@ def command(
     fail_on: str | None,
 ) -> None:
     """Print the findings, worst first, and the columns with the reason for what each was taken for."""
-    given = chosen(table, target=target, kinds=kinds, task=task, drop=drop, sample=sample)
+    given = chosen(table, target=target, weight=weight, kinds=kinds, task=task, drop=drop, sample=sample)
     out.log(f"looking at {given.name}" + (f" against {against}" if against else ""))
     from surefit.study.audit import audit
 
-    found = audit(given.table(), given.target, against, kinds=given.kinds, task=given.task, drop=given.drop)
+    found = audit(
+        given.table(),
+        given.target,
+        against,
+        kinds=given.kinds,
+        task=given.task,
+        weight=given.weight,
+        drop=given.drop,
+    )
     if not out.json(found.to_dict()):
         rows = f"{found.rows:,} rows" + (f", {found.sampled:,} of them looked at" if found.sampled else "")
         out.text(f"{given.name}: {rows}, {len(found.columns):,} columns")

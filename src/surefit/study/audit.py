@@ -113,6 +113,7 @@ def audit(
     *,
     kinds: Mapping[str, str] | None = None,
     task: str | None = None,
+    weight: str | None = None,
     drop: Sequence[str] = (),
     sample: int = SAMPLE,
     random_state: int = 0,
@@ -123,7 +124,8 @@ def audit(
     to predict, or its values; without it nothing is said about leaks and classes. against: another table
     with the same columns, such as last year's; the audit then also says what changed since. sample: how many
     rows, drawn at random, the checks see that must look at single rows. kinds, task: overrule what columns
-    are and what is learnt. drop: columns to leave out.
+    are and what is learnt. weight: the column that says how often a row counts, which is no feature. drop:
+    columns to leave out.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"a": [1.0, 2.0, None, 4.0], "b": [7, 7, 7, 7]})
@@ -135,7 +137,8 @@ def audit(
     """
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
         raise ParameterError(f"sample={sample!r} must be a whole number of at least 1.")
-    options: dict[str, Any] = {"kinds": kinds, "task": task, "drop": tuple(drop), "sample": sample}
+    options: dict[str, Any] = {"kinds": kinds, "task": task, "weight": weight, "drop": tuple(drop)}
+    options["sample"] = sample
     earlier = None
     if against is not None:
         name = target if isinstance(target, str) else None
@@ -168,6 +171,7 @@ def _seen(
     *,
     kinds: Mapping[str, str] | None,
     task: str | None,
+    weight: str | None,
     drop: tuple[str, ...],
     sample: int,
     seed: int,
@@ -178,6 +182,7 @@ def _seen(
     there = stream.arrow_schema.names
     if lenient:
         name = name if name in there else None
+        weight = weight if weight in there else None
         drop = tuple(each for each in drop if each in there)
         kinds = {each: kind for each, kind in (kinds or {}).items() if each in there}
     unknown = next((each for each in drop if each not in there), None)
@@ -188,7 +193,7 @@ def _seen(
         raise DataError("the table has no column left to look at.")
     copies, sampler = Copies(names, name), Sampler(sample, seed)
     facts = gather(stream, names, (copies.see, sampler.see))
-    columns = kinds_of(facts, name, kinds)
+    columns = kinds_of(facts, name, kinds, weight=weight)
     decision, refusal = None, None
     if name is not None:
         own = next(column for column in columns if column.name == name)

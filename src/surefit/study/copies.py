@@ -73,17 +73,20 @@ class Copies:
         Where not all hashes were kept, what the kept ones tell of all.
         """
         features = np.concatenate([np.zeros(0, dtype=np.uint64), *self._features])
-        answers = np.concatenate([np.zeros(0, dtype=np.uint64), *self._targets])
-        whole = combined(features, answers)
-        copies = len(whole) - _distinct(whole)
-        at_odds = 0
-        if self.target is not None and len(features):
-            order = np.lexsort((answers, features))
-            features, answers = features[order], answers[order]
-            first = np.flatnonzero(np.append(True, features[1:] != features[:-1]))
-            last = np.append(first[1:], len(features)) - 1
-            mixed = answers[first] != answers[last]
-            at_odds = int((last - first + 1)[mixed].sum())
+        ordered = np.sort(features)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(twice) == 0:
+            return 0, 0
+        several = np.isin(features, twice)
+        answers = np.concatenate(self._targets)[several]
+        features = features[several]
+        order = np.lexsort((answers, features))
+        features, answers = features[order], answers[order]
+        same = features[1:] == features[:-1]
+        copies = int((same & (answers[1:] == answers[:-1])).sum())
+        first = np.flatnonzero(np.append(True, ~same))
+        last = np.append(first[1:], len(features)) - 1
+        at_odds = int((last - first + 1)[answers[first] != answers[last]].sum())
         return round(copies / self.share), round(at_odds / self.share)
 
     def same_columns(self) -> list[tuple[str, ...]]:
@@ -100,8 +103,3 @@ class Copies:
             if counts:
                 found.setdefault(own, []).append(name)
         return [tuple(names) for names in found.values() if len(names) > 1]
-
-
-def _distinct(hashes: Hashes) -> int:
-    ordered = np.sort(hashes)
-    return int((ordered[1:] != ordered[:-1]).sum()) + min(1, len(ordered))

@@ -98,7 +98,7 @@ def look(
     opened, wanted = _opened(table, target)
     decided = decide(opened, wanted, kinds, task, weight=weight, drop=drop)
     tell(Event("columns", f"{decided.task.task}: {decided.task.why}", about=decided))
-    findings = audit(opened, wanted, kinds=kinds, task=task, drop=drop).records()
+    findings = audit(opened, wanted, kinds=kinds, task=task, weight=weight, drop=drop).records()
     tell(Event("audit", f"{len(findings)} findings", about=findings))
     width = max(1, len(decided.used))
     streamed = decided.rows * width > most_cells or current_config().engine == "dask"
