@@ -106,7 +106,7 @@ class Work:
 
     def _answers(self, model: Any, unseen: Any, test: Any) -> tuple[dict[str, Any], dict[str, float]]:
         weight = None if self.held.weight is None else self.held.weight[test]
-        wanted = {"predict", *({"predict_proba"} & set(dir(model)))}
+        wanted = {"predict", *(["predict_proba"] if hasattr(model, "predict_proba") else [])}
         methods = {name: method_of(model, metric) for name, metric in self.metrics.items()}
         first = next(iter(self.metrics))
         if methods[first] is None:
