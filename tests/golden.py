@@ -42,6 +42,8 @@ def _small(cls: Any) -> dict[str, int]:
     """What makes an ensemble as small as has several members."""
     from surefit.core.parameters import parameters_of
 
+    if cls.__name__.startswith("HistGradientBoosting"):
+        return {"max_iter": 3}
     return {"n_estimators": 3} if "n_estimators" in parameters_of(cls) else {}
 
 

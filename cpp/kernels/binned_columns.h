@@ -30,7 +30,8 @@ class EdgeSearch {
   }
   std::uint8_t operator()(double value) const {
     unsigned below = 0;
-    for (unsigned step = 128; step > 0; step /= 2) below += padded_[below + step - 1] < value ? step : 0;
+    for (unsigned step = 128; step > 0; step /= 2)  // by arithmetic: a branch would be guessed wrong
+      below += step & (0u - static_cast<unsigned>(padded_[below + step - 1] < value));
     return std::isnan(value) ? kMissingBin : static_cast<std::uint8_t>(below);
   }
 

@@ -144,14 +144,14 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.tree.bagging_regressor import BaggingRegressor as BaggingRegressor
     from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier as DecisionTreeClassifier
     from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor as DecisionTreeRegressor
+    from surefit.models.tree.extra_trees_classifier import ExtraTreesClassifier as ExtraTreesClassifier
+    from surefit.models.tree.extra_trees_regressor import ExtraTreesRegressor as ExtraTreesRegressor
     from surefit.models.tree.hist_gradient_boosting_classifier import (
         HistGradientBoostingClassifier as HistGradientBoostingClassifier,
     )
     from surefit.models.tree.hist_gradient_boosting_regressor import (
         HistGradientBoostingRegressor as HistGradientBoostingRegressor,
     )
-    from surefit.models.tree.extra_trees_classifier import ExtraTreesClassifier as ExtraTreesClassifier
-    from surefit.models.tree.extra_trees_regressor import ExtraTreesRegressor as ExtraTreesRegressor
     from surefit.models.tree.random_forest_classifier import RandomForestClassifier as RandomForestClassifier
     from surefit.models.tree.random_forest_regressor import RandomForestRegressor as RandomForestRegressor
     from surefit.solvers.minimize import minimize as minimize

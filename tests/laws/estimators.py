@@ -81,6 +81,9 @@ EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate fr
 # Rows that are drawn depend on their order and number: these give all rows to every member.
 EXACT["AdaBoostClassifier"] = {"n_estimators": 5}
 EXACT["AdaBoostRegressor"] = {"resample": False, "n_estimators": 5}
+# A leaf counts rows, not weights, so that a weight is a repetition only where one row is enough.
+EXACT["HistGradientBoostingClassifier"] = {"max_iter": 5, "min_samples_leaf": 1}
+EXACT["HistGradientBoostingRegressor"] = {"max_iter": 5, "min_samples_leaf": 1}
 EXACT["BaggingClassifier"] = {"bootstrap": False, "n_estimators": 2}
 EXACT["BaggingRegressor"] = {"bootstrap": False, "n_estimators": 2}
 EXACT |= {

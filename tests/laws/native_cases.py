@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse
 
+from surefit.core.native.boost_apply import BoostedNodes
+from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.dual_cd import DualPlan
 from surefit.core.native.sampled_steps import Samples
 from surefit.core.native.sgd import SgdPlan, SgdState
@@ -120,6 +122,42 @@ def shuffled():
     return (TREE, TREE.impurity[:, None].copy(), FEW, order, change), {}, [change]
 
 
+CODES = np.asfortranarray(np.clip(64 * X + 100, 0, 200).astype(np.uint8))
+
+
+def boosted():
+    work, table = BoostWork(20_000), BoostTable.of(CODES, [201] * 12, [False] * 12)
+    bounds = float(np.abs(TARGET).max()), 1.0, 20_000.0
+    tree = boost_grow(table, TARGET, np.ones(20_000), bounds, BoostRules(), work, _threads=1)
+    score = np.zeros((1, 20_000))
+    nodes = BoostedNodes(
+        tree.column,
+        np.where(tree.column < 0, tree.value, tree.bin),
+        tree.left,
+        tree.right,
+        tree.missing_left,
+        np.zeros_like(tree.missing_left),
+        np.empty(0, np.uint64),
+        np.zeros(1, np.int64),
+    )
+    return table, bounds, tree, work, nodes, score
+
+
+def boost_growing():
+    table, bounds, _, work, _, _ = boosted()
+    return (table, TARGET, np.ones(20_000), bounds, BoostRules(max_leaves=5), work), {}, [work.rows]
+
+
+def boost_updating():
+    _, _, tree, work, _, score = boosted()
+    return (tree, tree.value, work, score[0]), {}, [score]
+
+
+def boost_applying():
+    *_, nodes, score = boosted()
+    return (nodes, CODES, score, 0, 1), {}, [score]
+
+
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
@@ -128,6 +166,14 @@ CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
     "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
     "bin_columns.bin_columns": ("bin_columns", "bin_columns", (X, EDGES)),
+    "boost_apply.boost_apply": ("boost_apply", "boost_apply", Writing(boost_applying)),
+    "boost_gradients.boost_gradients": (
+        "boost_gradients",
+        "boost_gradients",
+        ("logistic", (TARGET > 1.0).astype(float), X[:, 0].copy(), WEIGHT),
+    ),
+    "boost_grow.boost_grow": ("boost_grow", "boost_grow", Writing(boost_growing)),
+    "boost_grow.boost_update": ("boost_grow", "boost_update", Writing(boost_updating)),
     "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
     "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
     "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
