@@ -130,11 +130,14 @@ class Forest {
     if constexpr (std::is_same_v<Y, double>) {
       return grow_coded(seeds, trees, PairTarget<true>{});
     } else {
-      if (target_.start.back() == 2 && target_.impurity == Impurity::gini)
+      const bool whole = !sample_.balanced && (sample_.draws > 0 || sample_.weight == nullptr);
+      const Index most = std::max(sample_.draws, X_.rows);
+      if (target_.start.back() == 2 && target_.impurity == Impurity::gini) {
+        if (whole && most < Index{0x7FFFFFFF}) return grow_coded(seeds, trees, CountTarget{});
         return grow_coded(seeds, trees, PairTarget<false>{});
+      }
       ClassSums sums{target_.impurity, nullptr, nullptr, 1, target_.start, {}};
-      if (!sample_.balanced && sample_.weight == nullptr)
-        sums.tabulate(std::max(sample_.draws, sample_.draws == 0 ? X_.rows : Index{0}));
+      if (whole) sums.tabulate(most);
       return grow_coded(seeds, trees, ClassTarget(sums));
     }
   }

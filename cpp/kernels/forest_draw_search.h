@@ -48,7 +48,7 @@ class DrawSearch {
     double threshold = low + (high - low) * random.unit();
     if (!(threshold < high)) threshold = low;
     const bool missing_left = known < count && (random.bits() & 1) != 0;
-    std::fill(sums_.begin(), sums_.end(), 0.0);
+    std::fill(sums_.begin(), sums_.end(), typename Target::Sum{0});
     Index rows_left = 0;
     for (Index i = 0; i < count; ++i) {
       const auto value = static_cast<double>(column[static_cast<Index>(places[i]) * step]);
@@ -74,7 +74,7 @@ class DrawSearch {
   const Target& target_;
   const SearchRules& rules_;
   typename Target::Side left_;
-  std::vector<double> sums_;
+  std::vector<typename Target::Sum> sums_;
   std::uint64_t seed_ = 0;
 };
 

@@ -68,7 +68,7 @@ class CodeSearch {
   template <bool kCounted, class Place>
   Index add_up(const Code* column, Index step, const Place* places, Index count,
                const typename Target::Row* rows) {
-    double* sums = sums_.data();
+    typename Target::Sum* sums = sums_.data();
     std::uint64_t* seen = seen_.data();
     for (Index i = 0; i < count; ++i) {
       const auto code = static_cast<Index>(column[static_cast<Index>(places[i]) * step]);
@@ -119,9 +119,9 @@ class CodeSearch {
           boundary(before, false);
           if (pending) best.right = code, pending = false;
         }
-        double* own = sums_.data() + code * width_;
+        typename Target::Sum* own = sums_.data() + code * width_;
         left_.add(own);
-        for (Index k = 0; k < width_; ++k) own[k] = 0.0;
+        for (Index k = 0; k < width_; ++k) own[k] = 0;
         if (kCounted)
           rows_left += static_cast<Index>(std::exchange(counts_[static_cast<std::size_t>(code)], 0u));
         before = code;
@@ -129,13 +129,13 @@ class CodeSearch {
     }
     if (gone == 0) return;
     if (before >= 0) boundary(before, true);
-    for (Index k = 0; k < width_; ++k) sums_[static_cast<std::size_t>(kMissing * width_ + k)] = 0.0;
+    for (Index k = 0; k < width_; ++k) sums_[static_cast<std::size_t>(kMissing * width_ + k)] = 0;
   }
 
   const Target& target_;
   const SearchRules& rules_;
   Index width_;
-  std::vector<double> sums_;
+  std::vector<typename Target::Sum> sums_;
   std::vector<std::uint32_t> counts_;
   std::array<std::uint64_t, static_cast<std::size_t>(kWords)> seen_{};
   typename Target::Side left_, with_missing_;

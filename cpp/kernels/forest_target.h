@@ -24,7 +24,7 @@ struct ForestSums {
 // One sum tells all of a side: numbers by squared error, and two classes by Gini.
 template <bool kNumbers>
 struct PairTarget {
-  static constexpr Index kClasses = kNumbers ? 0 : 2;
+  using Sum = double;
   struct Row {
     double weight, term;
   };
@@ -74,12 +74,15 @@ struct PairTarget {
     sums[0] += row.weight;
     sums[1] += row.term;
   }
-  static double weight_of(const double* sums) { return sums[0]; }
 
   struct Side {
     double sums[2];
     void clear() { sums[0] = sums[1] = 0.0; }
     void add(const double* other) { sums[0] += other[0], sums[1] += other[1]; }
+    void add(const std::uint64_t* other) {
+      sums[0] += static_cast<double>(*other & 0xFFFFFFFFu);
+      sums[1] += static_cast<double>(*other >> 32);
+    }
     double weight() const { return sums[0]; }
   };
   Side side() const { return {}; }
@@ -106,8 +109,32 @@ struct PairTarget {
   }
 };
 
+// Two classes by Gini whose rows count whole times: both sums of a code share one number.
+struct CountTarget : PairTarget<false> {
+  using Sum = std::uint64_t;
+  using Row = std::uint64_t;
+  Index width() const { return 1; }
+
+  template <class Place>
+  void prepare(const SampleRow* sample, const Place* places, Index count, Row* rows, ForestSums& node) const {
+    std::uint64_t total = 0;
+    for (Index i = 0; i < count; ++i) {
+      const SampleRow& row = sample[places[i]];
+      const auto weight = static_cast<std::uint64_t>(static_cast<std::int64_t>(row.weight));
+      rows[i] = weight + (row.value > 0.5 ? weight << 32 : 0);
+      total += rows[i];
+    }
+    node.weight = static_cast<double>(total & 0xFFFFFFFFu);
+    node.sum = static_cast<double>(total >> 32);
+    const double first = node.weight - node.sum;
+    node.impurity = 1.0 - (node.sum * node.sum + first * first) / (node.weight * node.weight);
+  }
+  static void add(Sum* sums, const Row& row) { *sums += row; }
+};
+
 // Any number of classes, by any criterion of theirs.
 struct ClassTarget {
+  using Sum = double;
   struct Row {
     double weight;
     Index at;

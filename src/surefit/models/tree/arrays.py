@@ -29,6 +29,7 @@ ColumnsLookedAt = (
 LeafWeight = Annotated[float, Interval(0, 0.5)]
 Categories = Literal["from_dtype"] | list[Any] | tuple[Any, ...] | NDArray[Any] | None
 Missing = Literal["learned", "category", "surrogate", "fractional"]
+SplitSearch = Literal["auto", "exact", "histogram"]
 Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 
 

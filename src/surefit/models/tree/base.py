@@ -21,7 +21,8 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.tree.arrays import TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.tree.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins, leaves_drift
 from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
@@ -46,6 +47,7 @@ class DecisionTree(TreeRows, abstract=True):
     random_state: Any
     ccp_alpha: float
     missing: str
+    split_search: str
 
     node_threshold_: Floats
     node_feature_: NDArray[np.int32]
@@ -94,16 +96,39 @@ class DecisionTree(TreeRows, abstract=True):
             found, detours = grow_with_detours(problem, counts, self.missing == "fractional")
             nodes = in_units(found.grown, target, found.value)
         else:
-            grown = tree_grow(
-                X, target.Y, weight, criterion=kind, classes=target.classes, levels=counts, rules=rules
-            )
-            nodes = self._pruned(in_units(grown, target))
+            nodes = self._pruned(self._searched(X, target, weight, counts, rules))
         self._schema = schema
         common = as_parameters(nodes, levels, seed, columns, target.Y.shape[1], detours)
         parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
-        return Learned(parameters, self._certificate({"gain missed": 0.0}), evidence)
+        by_bins = self.missing not in DETOURS and self._by_bins(X, target, counts, rules)
+        return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
+
+    def _searched(
+        self, X: NDArray[Any], target: Target, weight: Floats | None, counts: NDArray[np.int64], rules: Rules
+    ) -> Nodes:
+        kind = self.kernel_criteria[self.criterion]
+        if self._by_bins(X, target, counts, rules):
+            return grow_by_bins(X, target, weight, kind, counts, rules)
+        grown = tree_grow(
+            X, target.Y, weight, criterion=kind, classes=target.classes, levels=counts, rules=rules
+        )
+        return in_units(grown, target)
+
+    def _by_bins(self, X: NDArray[Any], target: Target, counts: NDArray[np.int64], rules: Rules) -> bool:
+        """Whether large nodes are searched by bins."""
+        if self.split_search == "exact" or self.splitter == "random":
+            return False
+        known = bins_know(target, self.kernel_criteria[self.criterion], counts, rules)
+        if self.split_search == "auto":
+            return known and X.size > EXACT_CELLS
+        if not known:
+            raise ParameterError(
+                f"{type(self).__name__}: split_search='histogram' is for one output of classes or by squared "
+                "error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
+            )
+        return len(X) > ALL_VALUES
 
     def _refuse_for_detours(self, rules: Rules) -> None:
         others = {
@@ -157,9 +182,12 @@ class DecisionTree(TreeRows, abstract=True):
         return pruned_at(nodes, self.ccp_alpha)
 
     @staticmethod
-    def _certificate(parts: dict[str, float]) -> Certificate:
-        measure = "gain that a better split of a node would add, as a share of the root's impurity"
+    def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
         value = float(np.max(list(parts.values()))) if parts else 0.0
+        if by_bins:
+            words = "relative change of what leaves say of their rows; large nodes were searched by bins"
+            return Certificate("measured", words, value, 1e-9, parts)
+        measure = "gain that a better split of a node would add, as a share of the root's impurity"
         return Certificate("best splits", measure, value, 1e-9, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
@@ -172,6 +200,10 @@ class DecisionTree(TreeRows, abstract=True):
         problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
         if self._has_detours:
             return self._certificate(prove_detours(nodes, self._detours(), problem, self._both_ways))
+        counts = level_counts(self.levels_, X.shape[1])
+        if self._by_bins(X, target, counts, rules):
+            kind = self.kernel_criteria[self.criterion]
+            return self._certificate(leaves_drift(self._nodes(), X, target, weight, kind), by_bins=True)
         return self._certificate(best_splits(nodes, problem))
 
     def _grown(self) -> Grown:

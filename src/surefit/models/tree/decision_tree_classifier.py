@@ -25,6 +25,7 @@ from surefit.models.tree.arrays import (
     Missing,
     Monotone,
     SplitRows,
+    SplitSearch,
     TreeParameters,
 )
 from surefit.models.tree.class_targets import ClassTargets
@@ -54,7 +55,8 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
     columns of categories (``"category"``), follow another column that parts the rows alike
     (``"surrogate"``), or go both ways with weights (``"fractional"``); trees of the last two are grown in
     Python, for moderate sizes. min_impurity: nodes with no more impurity are not split. min_gain: neither
-    are those whose best split gains less.
+    are those whose best split gains less. split_search: ``"exact"`` looks at every value, ``"histogram"`` at
+    255 bins a column in nodes of more than 1024 rows; ``"auto"`` is exact up to 1e8 cells.
 
     The certificate says that every stored split is the best of its node.
 
@@ -104,6 +106,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         missing: Missing = "learned",
         min_impurity: NonNegative = 0.0,
         min_gain: NonNegative = 0.0,
+        split_search: SplitSearch = "auto",
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -122,6 +125,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         self.missing = missing
         self.min_impurity = min_impurity
         self.min_gain = min_gain
+        self.split_search = split_search
 
     def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
         if source.schema.classes is not None:

@@ -23,6 +23,7 @@ from surefit.models.tree.arrays import (
     Missing,
     Monotone,
     SplitRows,
+    SplitSearch,
     TreeParameters,
 )
 from surefit.models.tree.criteria import NUMBER_CRITERIA
@@ -79,6 +80,7 @@ class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
         missing: Missing = "learned",
         min_impurity: NonNegative = 0.0,
         min_gain: NonNegative = 0.0,
+        split_search: SplitSearch = "auto",
     ) -> None:
         self.criterion = criterion
         self.splitter = splitter
@@ -96,6 +98,7 @@ class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
         self.missing = missing
         self.min_impurity = min_impurity
         self.min_gain = min_gain
+        self.split_search = split_search
 
     def _parameters(self, common: TreeParameters, schema: Schema) -> TreeParameters:
         return common

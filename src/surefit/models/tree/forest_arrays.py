@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.native.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.tree_grow import Grown
 from surefit.core.parameters import Interval
+from surefit.models.tree.arrays import Target
 from surefit.models.tree.criteria import impurity, x_log_x
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
@@ -74,6 +75,29 @@ class ClassForestParameters(ForestParameters):
     """The same, and the labels: one array, or a list of one for each output."""
 
     classes: Any
+
+
+def answers_in_units(answers: Floats, target: Target) -> Floats:
+    """Answers for a scaled target, in the units of the target as it came."""
+    if target.classes:
+        return answers
+    return answers / target.factor + (0.0 if target.centre is None else target.centre)
+
+
+def in_target_units(forest: GrownForest, target: Target) -> GrownForest:
+    """The trees of a scaled target in the units of the target as it came; weights of classes as shares."""
+    if target.classes:
+        return replace(forest, value=forest.value / forest.weight[:, None])
+    scale, inner = target.factor**target.power, forest.inner
+    if len(inner):
+        inner = np.column_stack([inner[:, 0] / scale, answers_in_units(inner[:, 1:], target)])
+    return replace(
+        forest,
+        value=answers_in_units(forest.value, target),
+        impurity=forest.impurity / scale,
+        importance=forest.importance / scale,
+        inner=inner,
+    )
 
 
 def walk_order(forest: GrownForest, t: int) -> tuple[Any, NDArray[np.int64], list[NDArray[np.int64]]]:

@@ -24,10 +24,10 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.base import DecisionTree
-from surefit.models.tree.forest_arrays import ForestParameters, tree_nodes
+from surefit.models.tree.forest_arrays import ForestParameters, answers_in_units, tree_nodes
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
-from surefit.models.tree.forest_samples import answers_in_units, leaf_drift, packed_members, some_trees
+from surefit.models.tree.forest_samples import leaf_drift, packed_members, some_trees
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes

@@ -13,7 +13,9 @@ from surefit.core.native.forest_grow import GrownForest, Sample, forest_grow
 from surefit.core.native.tree_grow import Rules
 from surefit.core.native.tree_grow_twin import mixed
 from surefit.models.tree.arrays import Target
-from surefit.models.tree.forest_samples import answers_in_units, pruned_forest
+from surefit.models.tree.binned_search import bins_know
+from surefit.models.tree.forest_arrays import in_target_units
+from surefit.models.tree.forest_samples import pruned_forest
 from surefit.models.tree.members import jobs_for
 
 Floats = NDArray[np.float64]
@@ -64,15 +66,7 @@ class Grower:
     @property
     def quick(self) -> bool:
         """Whether the quick search knows all that is asked."""
-        rules = self.rules
-        quick = self.target.classes or self.kind == "squared"
-        return bool(
-            quick
-            and self.target.Y.shape[1] == 1
-            and not self.levels.any()
-            and not rules.monotone
-            and not rules.max_leaves
-        )
+        return bins_know(self.target, self.kind, self.levels, self.rules)
 
     @property
     def columns(self) -> Any:
@@ -97,20 +91,7 @@ class Grower:
             _threads=jobs_for(self.model.n_jobs),
         )
         target = self.target
-        if target.classes:
-            found = replace(found, value=found.value / found.weight[:, None])
-        else:
-            scale = target.factor**target.power
-            inner = found.inner
-            if len(inner):
-                inner = np.column_stack([inner[:, 0] / scale, answers_in_units(inner[:, 1:], target)])
-            found = replace(
-                found,
-                value=answers_in_units(found.value, target),
-                impurity=found.impurity / scale,
-                importance=found.importance / scale,
-                inner=inner,
-            )
+        found = in_target_units(found, target)
         if self.model.ccp_alpha > 0:
             return pruned_forest(found, self.kind, target, self.levels, self.model.ccp_alpha)
         return found

@@ -14,11 +14,10 @@ from surefit.core.native.forest_walk import forest_apply
 from surefit.data.batch import Batch
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor
-from surefit.models.tree.forest_arrays import ForestParameters
+from surefit.models.tree.forest_arrays import ForestParameters, answers_in_units
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_quantiles import leaf_quantiles
 from surefit.models.tree.forest_reading import ReadableForest
-from surefit.models.tree.forest_samples import answers_in_units
 from surefit.models.tree.number_targets import NumberTargets
 
 Floats = NDArray[np.float64]

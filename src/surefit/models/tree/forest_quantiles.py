@@ -24,7 +24,7 @@ def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Floats) -> Fl
         weight = np.repeat(1.0 / (size[own] * len(own)), size[own])
         held = np.bincount(chosen, weight, len(y))
         at = np.searchsorted(np.cumsum(held), levels - 1e-12, side="left")
-        found[i] = y[order[np.minimum(at, int(chosen.max()))]]
+        found[i] = y[order[np.clip(at, int(chosen.min()), int(chosen.max()))]]
     return found
 
 

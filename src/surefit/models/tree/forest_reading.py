@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.base import DecisionTree
-from surefit.models.tree.forest_arrays import leaf_places
+from surefit.models.tree.forest_arrays import answers_in_units, leaf_places
 from surefit.models.tree.forest_base import Forest
 from surefit.models.tree.forest_growing import Grower
 from surefit.models.tree.forest_importance import OutOfBagImportance, out_of_bag_importance
-from surefit.models.tree.forest_samples import answers_in_units, drawn_rows, some_trees
+from surefit.models.tree.forest_samples import drawn_rows, some_trees
 from surefit.models.tree.forest_views import tree_views
 from surefit.models.tree.nodes import decision_path
 from surefit.models.tree.rows import matrix_of, whole

@@ -12,17 +12,10 @@ from surefit.core.native.forest_draws import forest_draws
 from surefit.core.native.forest_grow import GrownForest, Sample, joined, packed, sample_weights
 from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.arrays import Target
-from surefit.models.tree.forest_arrays import tree_nodes
+from surefit.models.tree.forest_arrays import answers_in_units, tree_nodes
 from surefit.models.tree.pruning import pruned_at
 
 Floats = NDArray[np.float64]
-
-
-def answers_in_units(answers: Floats, target: Target) -> Floats:
-    """Answers for a scaled target, in the units of the target as it came."""
-    if target.classes:
-        return answers
-    return answers / target.factor + (0.0 if target.centre is None else target.centre)
 
 
 def some_trees(forest: GrownForest, first: int, last: int) -> GrownForest:
