@@ -127,7 +127,7 @@ def test_a_model_of_hostile_columns_predicts_and_explains(tmp_path: Path) -> Non
         ("explain", ["--target", "y"]),
         ("explain", ["--row", 0]),
         ("inspect", None),
-        ("evaluate", ["--target", "y", "--by", HOSTILE]),
+        ("evaluate", ["--target", "y", "--by", HOSTILE, "--metric", "mean_absolute_error"]),
     ):
         table_and_more = [] if more is None else [tmp_path / "t.parquet", *more]
         done = call(verb, tmp_path / "m.safetensors", *table_and_more)
