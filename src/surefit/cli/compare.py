@@ -125,7 +125,7 @@ def _pipeline(name: str, task: str) -> Any:
         ) from None
     if not (is_classifier(model) if task == "classification" else is_regressor(model)):
         raise DataError(f"{name} does no {task}: leave it out, or change the task with --task.")
-    purpose = "linear" if candidate is None else candidate.purpose
+    purpose: Any = "linear" if candidate is None else candidate.purpose
     return make_pipeline(TablePreparer(purpose, identifiers="keep"), model)  # what is one was decided before
 
 
