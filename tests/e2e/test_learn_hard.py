@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ from tests.e2e.studies import quick
 
 import surefit
 from surefit.core.errors import DataError, ParameterError, SurefitError
+from surefit.core.threads import available_threads
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.study import learn as learning
 from surefit.study.fold import Work
@@ -131,6 +134,23 @@ def test_a_family_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pytest
     assert failed["RidgeCV"] == "a wheel came off"
     assert study.record.chosen.name == "LinearRegression"
     assert "could not be compared" in study.record.answer[2]
+
+
+@pytest.mark.skipif(available_threads() < 2, reason="this process may use one core only")
+def test_folds_are_worked_on_by_both_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, workers = Work.__call__, set()
+    both = threading.Barrier(2, timeout=60)
+
+    def seen(self: Work, *given: object) -> object:
+        if threading.get_ident() not in workers:
+            workers.add(threading.get_ident())
+            both.wait()  # which breaks if there is one only
+        return whole(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Work, "__call__", seen)
+    table = numbers(60, 2)
+    quick(pa.table({**table, "y": table["x0"] + RNG.normal(size=60)}), "y", models=["LinearRegression"])
+    assert len(workers) == 2
 
 
 def test_no_time_leaves_families_out_and_says_so() -> None:

@@ -6,10 +6,14 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefit.core.errors import SurefitWarning
+from surefit.evaluate.cross_validate import in_turn
 from surefit.study.fold import Work
 from surefit.study.race import Standing
 
@@ -17,6 +21,7 @@ FEW_ROWS = 200  # of a table so small nothing is measured: the first folds tell
 PROBE_CELLS = 40_000  # of the smaller of two samples, at most
 PROBE_SHARE = 16  # and no more than this part of the rows
 GROWTH = 4  # rows of the larger over those of the smaller
+STEEP = 1.5  # the power of the rows that a fit may take, for all that one sample tells
 FEWEST_ROWS = 500  # below it, a family that takes too long is left out
 
 
@@ -32,36 +37,48 @@ def plan_rows(work: Work, entered: Sequence[Standing], folds: int, seconds: floa
     limit(entered, learnt)
     if rows < FEW_ROWS:
         return
-    left = seconds * jobs
     small = max(40, min(PROBE_CELLS // columns, rows // PROBE_SHARE))
     order = np.random.default_rng(work.seed).permutation(rows)
-    test = order[-(rows // folds) :]
-    with warnings.catch_warnings():
+    tried = [entry for entry in entered if entry.entrant.candidate.complexity > 0]
+    probe = partial(_probed, work, order, small, learnt, seconds * jobs / max(1, len(tried)) / folds)
+    began = time.monotonic()
+    with warnings.catch_warnings():  # around all threads: the filters belong to the process
         warnings.simplefilter("ignore", SurefitWarning)
-        for place, standing in enumerate(entered):
-            if standing.entrant.candidate.complexity == 0:
-                continue
-            share = left / (len(entered) - place)
-            spent = []
-            for count in (small, GROWTH * small):
-                began = time.monotonic()
-                try:
-                    work(standing.entrant, (order[:count], test), None)
-                except Exception:  # the race will say what is wrong with it
-                    break
-                spent.append(time.monotonic() - began)
-                left -= spent[-1]
-            if len(spent) == 2:
-                wanted = standing.rows or learnt
-                found = affordable(spent, small, wanted, folds, share)
-                if found < wanted:
-                    standing.rows = found
-                if found < min(FEWEST_ROWS, wanted):
-                    standing.failed = (
-                        f"it would take too long: {GROWTH * small} rows took {spent[1]:.2g} s, and there is "
-                        f"time for {found}; give a larger budget"
-                    )
-                left -= folds * predicted(spent, small, min(found, wanted))
+        found = list(in_turn(probe, tried, min(jobs, len(tried)) or 1))
+    work.forget()
+    left = max(0.0, seconds - (time.monotonic() - began)) * jobs
+    for place, (standing, spent) in enumerate(zip(tried, found, strict=True)):
+        if not spent:
+            continue
+        wanted = standing.rows or learnt
+        most = affordable(spent, small, wanted, folds, left / (len(tried) - place))
+        if most < min(FEWEST_ROWS, wanted):
+            took = f"{spent[-1]:.2g} s for {small * GROWTH ** (len(spent) - 1)} rows"
+            standing.failed = f"it would take too long, {took}: give a larger budget"
+            continue
+        if most < wanted:
+            standing.rows = most
+        left -= folds * predicted(spent, small, min(most, wanted))
+
+
+def _probed(
+    work: Work, order: NDArray[Any], small: int, learnt: int, share: float, standing: Standing
+) -> list[float]:
+    """The seconds of a fit to a small sample, and to a larger one where that tells more.
+
+    It does not if all rows can be had anyway, or if the larger sample alone would take all of the share.
+    """
+    spent: list[float] = []
+    for count in (small, GROWTH * small):
+        began = time.monotonic()
+        try:
+            work(standing.entrant, (order[:count], order[-small:]), None, ("probe", count))
+        except Exception:  # the race will say what is wrong with it
+            return []
+        spent.append(time.monotonic() - began)
+        if predicted(spent, small, standing.rows or learnt) <= share or GROWTH * spent[0] > share:
+            break
+    return spent
 
 
 def limit(entered: Sequence[Standing], rows: int, streams: bool = True) -> None:
@@ -75,8 +92,9 @@ def limit(entered: Sequence[Standing], rows: int, streams: bool = True) -> None:
 
 
 def predicted(spent: Sequence[float], small: int, rows: int) -> float:
-    """The seconds of a fit to so many rows, from those of a small and of a larger sample."""
-    return spent[1] * (rows / (GROWTH * small)) ** _power(spent)
+    """The seconds of a fit to so many rows, from those of a small and perhaps of a larger sample."""
+    known, power = small * GROWTH ** (len(spent) - 1), _power(spent)
+    return float(spent[-1] * (rows / known) ** power)
 
 
 def affordable(spent: Sequence[float], small: int, rows: int, folds: int, seconds: float) -> int:
@@ -87,9 +105,12 @@ def affordable(spent: Sequence[float], small: int, rows: int, folds: int, second
     """
     if folds * predicted(spent, small, rows) <= seconds:
         return rows
-    return int(GROWTH * small * max(0.0, seconds / folds / spent[1]) ** (1 / _power(spent)))
+    known, power = small * GROWTH ** (len(spent) - 1), _power(spent)
+    return int(known * max(0.0, seconds / folds / spent[-1]) ** (1 / power))
 
 
 def _power(spent: Sequence[float]) -> float:
     """At least linear: what does not grow with the rows is soon outgrown."""
+    if len(spent) == 1:
+        return STEEP
     return float(np.clip(math.log(max(spent[1], 1e-9) / max(spent[0], 1e-9), GROWTH), 1.0, 3.0))
