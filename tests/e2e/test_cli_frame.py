@@ -12,10 +12,11 @@ from click.testing import CliRunner
 from tests.e2e.cli import call, refused
 
 from surefit.cli import FOLDER, group
-from surefit.cli._frame import Output, clean, shown, stop, verb
+from surefit.cli._frame import Output, shown, stop, verb
 from surefit.cli._gate import Gate, check_gates
 from surefit.cli._table import sniffed
 from surefit.core.errors import DataError
+from surefit.core.visible import visible
 
 VERBS = group.list_commands(click.Context(group))  # type: ignore[attr-defined]
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "rich", "surefit.data", "surefit.models.base"}
@@ -166,7 +167,7 @@ def test_markup_and_control_characters_are_shown_not_obeyed() -> None:
     ids=["ascii", "letters", "null", "surrogate", "zero width"],
 )
 def test_clean_keeps_letters_and_writes_out_the_rest(text: str, cleaned: str) -> None:
-    assert clean(text) == cleaned
+    assert visible(text) == cleaned
 
 
 def test_cells_for_people() -> None:

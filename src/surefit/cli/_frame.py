@@ -10,7 +10,7 @@ A verb is written as::
             out.table(("column", "kind"), rows)     # else for people
 
 Results go to standard output, everything else to standard error. Names and cells of a table are hostile until
-``clean`` has seen them; the methods of ``Output`` see to that.
+``visible`` has seen them; the methods of ``Output`` see to that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -27,38 +26,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from surefit.core.errors import SurefitError
+from surefit.core.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 BAD_INPUT, GATE_FAILED, NOT_CONVERGED = 1, 3, 4  # 0 is fine, 2 is a wrong call, which click says itself
 WIDE = 10_000  # columns of text where no terminal cuts a line
-_UNSAFE = {
-    "Cc",
-    "Cf",
-    "Cs",
-    "Co",
-    "Cn",
-    "Zl",
-    "Zp",
-}  # steer terminals, turn the direction of text, or nothing
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-
-
-def clean(text: Any) -> str:
-    r"""Return text that no terminal obeys: control characters are written out.
-
-    >>> clean("red\x1b[31m\n")
-    'red\\x1b[31m\\n'
-    """
-    shown = str(text)
-    if shown.isascii() and shown.isprintable():
-        return shown
-    return "".join(_escaped(c) if unicodedata.category(c) in _UNSAFE else c for c in shown)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +53,7 @@ class Output:
         from rich.text import Text
 
         for line in text.split("\n"):
-            self.results.print(Text(clean(line), style=style), soft_wrap=True)
+            self.results.print(Text(visible(line), style=style), soft_wrap=True)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
         """Print a table for people; numbers are shortened and set to the right."""
@@ -88,19 +63,19 @@ class Output:
 
         rows = [list(row) for row in rows]
         table = Table(
-            box=box.SIMPLE_HEAD, title=None if title is None else Text(clean(title)), title_justify="left"
+            box=box.SIMPLE_HEAD, title=None if title is None else Text(visible(title)), title_justify="left"
         )
         for place, name in enumerate(columns):
             values = [row[place] for row in rows if row[place] is not None]
             number = bool(values) and all(isinstance(v, int | float) and v is not True for v in values)
-            table.add_column(Text(clean(name)), justify="right" if number else "left", overflow="fold")
+            table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold")
         for row in rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
         self.results.print(table)
 
     def log(self, text: str) -> None:
         """Write a remark to standard error."""
-        click.echo(clean(text), err=True)
+        click.echo(visible(text), err=True)
 
     @property
     def results(self) -> Console:
@@ -130,7 +105,7 @@ def shown(cell: Any) -> str:
         return ""
     if cell is True or cell is False:
         return "yes" if cell else "no"
-    return f"{cell:.4g}" if isinstance(cell, float) else clean(cell)
+    return f"{cell:.4g}" if isinstance(cell, float) else visible(cell)
 
 
 def _plain(value: Any) -> Any:
@@ -177,7 +152,7 @@ class _Verb(click.Command):
 
 def _warned(message: Warning | str, *where: Any, **also: Any) -> None:
     """A warning as a line for people, without the place in the code that gave it."""
-    click.echo(f"warning: {clean(' '.join(str(message).split()))}", err=True)
+    click.echo(f"warning: {visible(' '.join(str(message).split()))}", err=True)
 
 
 def _sentence(error: BaseException) -> str:
@@ -192,7 +167,7 @@ def _sentence(error: BaseException) -> str:
 
 def stop(code: int, sentence: str) -> NoReturn:
     """End the program with an exit code and one sentence on standard error."""
-    click.echo(f"surefit: {clean(sentence)}", err=True)
+    click.echo(f"surefit: {visible(sentence)}", err=True)
     raise click.exceptions.Exit(code)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from surefit.cli._frame import Output, clean, shown
+from surefit.cli._frame import Output, shown
+from surefit.core.visible import visible
 from surefit.study.events import Event, Listener
 from surefit.study.record import EntryRecord
 
@@ -39,7 +40,7 @@ def screen(out: Output) -> Iterator[Listener]:
     from rich.live import Live
 
     with Live(console=console, transient=True, refresh_per_second=4) as live:
-        yield _Watched(out, live.update, lambda text: live.console.print(clean(text)))
+        yield _Watched(out, live.update, lambda text: live.console.print(visible(text)))
 
 
 class _Plain:
@@ -117,5 +118,5 @@ def _drawn(entries: Sequence[EntryRecord]) -> Any:
         if entry.score is not None:
             ends = f"{shown(entry.low)} to {shown(entry.high)}"
             cells = (entry.title, shown(entry.score), ends, shown(entry.seconds))
-        table.add_row(*(Text(clean(each)) for each in cells))
+        table.add_row(*(Text(visible(each)) for each in cells))
     return table
