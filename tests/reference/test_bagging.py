@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris
@@ -24,7 +25,7 @@ from surefit import (
     MeanRegressor,
     Ridge,
 )
-from surefit.core.errors import DataError, FormatError, ParameterError
+from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
 from surefit.models.tree.bagging_errors import MemberErrors
 
 IRIS = load_iris(return_X_y=True)
@@ -296,6 +297,14 @@ def test_weights_without_replacement_reach_the_members():
     assert [len(np.unique(drawn)) for drawn in halves.estimators_samples_] == [221] * 4
     with pytest.raises(DataError, match="takes no sample_weight"):
         BaggingRegressor(KNeighborsRegressor(), bootstrap=False).fit(X, y, weight)
+
+
+def test_a_table_that_is_too_large_for_memory_is_refused(monkeypatch):
+    X, y = DIABETES
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+    monkeypatch.setattr("surefit.models.tree.members.MOST_BYTES", 1000)
+    with pytest.raises(RefusalError, match="use one model that reads in batches"):
+        BaggingRegressor().fit(surefit.read(pa.table(columns), target="y"))
 
 
 def test_a_callback_stops_the_members():

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
+from surefit.core.errors import RefusalError
 from surefit.core.parameters import Has
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
@@ -21,6 +22,7 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.base import Estimator
 from surefit.models.linear.rows import gathered
+from surefit.models.tree.rows import MOST_BYTES
 from surefit.stats.missing import Missing
 
 Member = Annotated[object, Has("fit")]
@@ -81,6 +83,12 @@ def accepted_by(base: Any, accepts: Accepts) -> Accepts:
 def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
     """All rows in one batch, and evidence of them; what a stream lacks is counted in a pass of its own."""
     inside = in_memory(source)
+    size = 8 * (source.schema.rows or 0) * source.schema.width
+    if inside is None and size > MOST_BYTES:
+        raise RefusalError(
+            f"members are fitted to the same rows again and again, which takes {size / 2**30:.3g} GiB of "
+            "memory here: give fewer rows or columns, or use one model that reads in batches."
+        )
     cells = None if inside is not None else engine.accumulate(Missing.of, source)
     batch = gathered(source) if inside is None else inside
     evidence: dict[str, Any] = {"rows": len(batch)}

@@ -173,8 +173,8 @@ class TreeView:
             found[:, o, : share.shape[1]] = share
         return found
 
-    def apply(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the leaf of each row."""
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf of each row, dense or sparse."""
         return tree_apply(self.nodes.grown, X.toarray() if issparse(X) else X)
 
     def predict(self, X: NDArray[Any]) -> Floats:
