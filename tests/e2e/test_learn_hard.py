@@ -14,8 +14,13 @@ from surefit.core.errors import DataError, ParameterError, SurefitError
 from surefit.core.threads import available_threads
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.study import learn as learning
+from surefit.study.candidates import entrants
 from surefit.study.fold import Work
+from surefit.study.held import Held
+from surefit.study.leaderboard import entry_of
 from surefit.study.predictions import Predictions
+from surefit.study.race import Standing, run_race
+from surefit.study.scoring import metrics_for
 
 RNG = np.random.default_rng(0)
 
@@ -134,6 +139,22 @@ def test_a_family_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pytest
     assert failed["RidgeCV"] == "a wheel came off"
     assert study.record.chosen.name == "LinearRegression"
     assert "could not be compared" in study.record.answer[2]
+
+
+def test_a_family_that_learns_from_fewer_rows_is_tested_on_all_by_the_same_correction() -> None:
+    table = numbers(200, 2)
+    y = table["x0"] + RNG.normal(size=200)
+    held = Held.of(
+        surefit.typed(pa.table({**table, "y": y}), dict.fromkeys(table, "number"), "y"), "regression"
+    )
+    found = entrants("regression", held.y, ["LinearRegression"])
+    metrics = metrics_for("regression", held.y, None, None, found[0].model())
+    entered = [Standing(found[0]), Standing(found[1], rows=20)]
+    race = run_race(Work(held, metrics), entered, folds=5, deadline=np.inf, jobs=1, repeats=1)
+    assert entry_of(race, "LinearRegression").rows == 20
+    assert race.result("LinearRegression").test_share == pytest.approx(0.25)
+    tested = sum(len(fold.answers["predict"]) for fold in race.standings["LinearRegression"].folds)
+    assert tested == 200
 
 
 @pytest.mark.skipif(available_threads() < 2, reason="this process may use one core only")
