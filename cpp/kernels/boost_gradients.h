@@ -18,12 +18,12 @@ struct BoostSquared {
   LossAt operator()(double y, double z) const { return {0.5 * (z - y) * (z - y), z - y, 1.0}; }
 };
 struct BoostAbsolute {
-  LossAt operator()(double y, double z) const { return {std::fabs(z - y), y > z ? -1.0 : 1.0, 1.0}; }
+  LossAt operator()(double y, double z) const { return {std::fabs(z - y), y >= z ? -1.0 : 1.0, 1.0}; }
 };
 struct BoostQuantile {
   double q;
   LossAt operator()(double y, double z) const {
-    return {y > z ? q * (y - z) : (1.0 - q) * (z - y), y > z ? -q : 1.0 - q, 1.0};
+    return {y > z ? q * (y - z) : (1.0 - q) * (z - y), y >= z ? -q : 1.0 - q, 1.0};
   }
 };
 struct BoostPoisson {

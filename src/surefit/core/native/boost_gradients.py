@@ -88,7 +88,7 @@ def _bounds(gradient: Floats, curvature: Floats) -> tuple[float, float, float]:
 
 
 def _of(kind: str, q: float, y: Floats, z: Floats) -> tuple[Any, Any, Any]:
-    one, below = np.ones_like(z), y > z
+    one, below = np.ones_like(z), y >= z
     if kind == "squared":
         return (z - y) ** 2 / 2, z - y, one
     if kind == "absolute":

@@ -124,7 +124,7 @@ def boost_grow(
     native = compiled()
     if native is None:
         return boost_grow_twin(table, gradient, curvature, bounds, rules, work)
-    *found, levels = native.boost_grow(
+    found = native.boost_grow(
         table.codes,
         table.packed,
         table.counts,
@@ -146,7 +146,7 @@ def boost_grow(
         seed,
         threads() if _threads is None else _threads,
     )
-    return BoostTree(*found, levels=levels.reshape(-1, 4))
+    return BoostTree(*[*found[:-1], found[-1].reshape(-1, 4)])
 
 
 def boost_grow_twin(

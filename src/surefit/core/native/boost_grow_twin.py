@@ -116,7 +116,7 @@ def _look_at(node: Node, j: int, table: BoostTable, g: Floats, h: Floats, rules:
         _offer(node, j, sets, sums, sign, rules)
 
 
-def _offer(node: Node, j: int, sets: list[Any], sums: list[Floats], sign: int, rules: BoostRules) -> None:
+def _offer(node: Node, j: int, sets: list[Any], sums: list[Any], sign: int, rules: BoostRules) -> None:
     """Keep the first of the sets of codes that gains most on the left, if it gains more than any so far."""
     for codes in sets:
         g, h, n = (float(own[codes].sum()) for own in sums)

@@ -30,7 +30,7 @@ def interaction_groups(asked: Any, width: int) -> NDArray[np.uint8]:
             f"Interaction constraints must be a sequence of tuples or lists, got: {asked!r}."
         ) from None
     for group in sets:
-        if not all(isinstance(j, Integral) and 0 <= j < width for j in group):
+        if not all(isinstance(j, Integral) and 0 <= int(j) < width for j in group):
             raise ParameterError(
                 "Interaction constraints must consist of integer indices in [0, n_features - 1] = "
                 f"[0, {width - 1}], specifying the position of features, got invalid indices: {group!r}."

@@ -191,7 +191,7 @@ def _gathered(blocks: Iterator[_Block]) -> tuple[Codes, Floats, Floats | None]:
     return codes, np.concatenate([block.y for block in kept]), _weights(kept)
 
 
-class SpilledCodes(np.memmap):  # type: ignore[type-arg]
+class SpilledCodes(np.memmap):
     """Codes in a file that goes when they do."""
 
     folder: SpillFolder | None = None

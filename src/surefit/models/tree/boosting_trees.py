@@ -31,7 +31,7 @@ class Grove:
 
 def empty_grove() -> Grove:
     """No trees."""
-    kinds = (np.int32, np.float64, np.int32, np.int32, np.uint8, np.uint8, np.uint64, np.int64)
+    kinds: Any = (np.int32, np.float64, np.int32, np.int32, np.uint8, np.uint8, np.uint64, np.int64)
     return Grove(BoostedNodes(*[np.empty(0, dtype=kind) for kind in kinds]))
 
 

@@ -114,7 +114,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         self.class_weight = class_weight
 
     def _boost_loss(self, schema: Schema | None = None) -> BoostLoss:
-        labels = self.classes_ if schema is None else schema.classes
+        labels: Any = self.classes_ if schema is None else schema.classes
         return class_loss(len(labels))
 
     def _weighted(self, y: Floats, weight: Floats | None, schema: Schema) -> Floats | None:
