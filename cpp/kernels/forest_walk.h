@@ -4,6 +4,7 @@
 // there when its turn comes again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -96,23 +97,29 @@ constexpr std::uint32_t kNoLeaf = 0xFFFFFFFFu;
 template <class T, class Body>
 void for_leaves(const Run& run, const ForestView& forest, const Dense<T>& X, const std::uint8_t* left_out,
                 const Body& body) {
-  for_chunks(run, (X.rows + kWalkRows - 1) / kWalkRows, [&](Index block, int worker) {
+  // A tree serves many rows while it is in cache; small tables are shared out all the same.
+  const Index share = (X.rows / 16 + kWalkRows - 1) / kWalkRows;
+  const Index chunk = kWalkRows * std::clamp(share, Index{1}, Index{16});
+  for_chunks(run, (X.rows + chunk - 1) / chunk, [&](Index part, int worker) {
     Poll poll(run);
-    const Index begin = block * kWalkRows, end = std::min(X.rows, begin + kWalkRows);
-    const bool plain = plain_block(forest, X, begin, end);
+    const Index first = part * chunk, last = std::min(X.rows, first + chunk);
+    const bool plain = plain_block(forest, X, first, last);
     WalkScratch scratch;
     for (Index t = 0; t < forest.trees; ++t) {
-      Index count = 0;
-      for (Index i = 0; i < end - begin; ++i) {
-        scratch.active[static_cast<std::size_t>(count)] = static_cast<std::uint16_t>(i);
-        scratch.at[static_cast<std::size_t>(i)] = kNoLeaf;
-        count += left_out == nullptr || left_out[t * X.rows + begin + i] == 0;
+      for (Index begin = first; begin < last; begin += kWalkRows) {
+        const Index end = std::min(last, begin + kWalkRows);
+        Index count = 0;
+        for (Index i = 0; i < end - begin; ++i) {
+          scratch.active[static_cast<std::size_t>(count)] = static_cast<std::uint16_t>(i);
+          scratch.at[static_cast<std::size_t>(i)] = kNoLeaf;
+          count += left_out == nullptr || left_out[t * X.rows + begin + i] == 0;
+        }
+        if (plain)
+          walk<true>(forest, t, X, begin, count, scratch);
+        else
+          walk<false>(forest, t, X, begin, count, scratch);
+        body(begin, end, t, scratch);
       }
-      if (plain)
-        walk<true>(forest, t, X, begin, count, scratch);
-      else
-        walk<false>(forest, t, X, begin, count, scratch);
-      body(begin, end, t, scratch);
       if (worker == 0) poll();
     }
   });

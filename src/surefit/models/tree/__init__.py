@@ -9,13 +9,10 @@ writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights. ``s
 ``detours.py`` are trees in which other columns stand in for missing values, or rows go both ways.
 
 A forest keeps all its trees as arrays (``forest_arrays.py``) and makes trees of them when asked
-(``forest_views.py``). ``forest_growing.py`` calls the native grower, ten trees at a time; ``forest_base.py`` judges
-them by the rows that they have not seen (``forest_errors.py``) and proves that again from the stored seeds.
-``growing.py``, ``class_targets.py`` and ``number_targets.py`` are what trees and forests share before they grow.
-
-Bagging and AdaBoost take any base model. ``members.py`` is what both share: copies with seeds, and how their
-proofs are computed again. ``bagging.py`` fits members side by side to what ``bagging_draws.py`` draws, and
-``bagging_errors.py`` adds up what they say of rows they have not seen; ``adaboost.py`` fits them in turn.
+(``forest_views.py``). ``forest_growing.py`` calls the native grower, ten trees at a time;
+``forest_base.py`` judges them by the rows that they have not seen (``forest_errors.py``), and again from
+the stored seeds. ``growing.py``, ``class_targets.py`` and ``number_targets.py`` are what trees and forests
+share before they grow.
 
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py``, its name in
 the estimator; the laws compare the two.
