@@ -20,6 +20,7 @@ from surefit.study.race import Standing
 FEW_ROWS = 200  # of a table so small nothing is measured: the first folds tell
 PROBE_CELLS = 40_000  # of the smaller of two samples, at most
 PROBE_SHARE = 16  # and no more than this part of the rows
+WARM_UP = 40  # rows of a fit that is not timed
 GROWTH = 4  # rows of the larger over those of the smaller
 STEEP = 1.5  # the power of the rows that a fit may take, for all that one sample tells
 FEWEST_ROWS = 500  # below it, a family that takes too long is left out
@@ -28,8 +29,8 @@ FEWEST_ROWS = 500  # below it, a family that takes too long is left out
 def plan_rows(work: Work, entered: Sequence[Standing], folds: int, seconds: float, jobs: int) -> None:
     """Set how many rows each family learns from, or why it is left out.
 
-    The time of a fit is taken to grow as a power of the rows, which two samples of the table tell. The rest
-    of the time is shared equally by the families to come, so that what a quick one leaves is for the slow.
+    The time of a fit is taken to grow as a power of the rows, which two samples of the table tell. From
+    the quickest on, what is left of the time is shared equally: what a quick one leaves is for the slow.
     """
     held = work.held
     rows, columns = held.table.shape
@@ -37,7 +38,7 @@ def plan_rows(work: Work, entered: Sequence[Standing], folds: int, seconds: floa
     limit(entered, learnt)
     if rows < FEW_ROWS:
         return
-    small = max(40, min(PROBE_CELLS // columns, rows // PROBE_SHARE))
+    small = max(WARM_UP, min(PROBE_CELLS // columns, rows // PROBE_SHARE))
     order = np.random.default_rng(work.seed).permutation(rows)
     tried = [entry for entry in entered if entry.entrant.candidate.complexity > 0]
     probe = partial(_probed, work, order, small, learnt, seconds * jobs / max(1, len(tried)) / folds)
@@ -47,11 +48,11 @@ def plan_rows(work: Work, entered: Sequence[Standing], folds: int, seconds: floa
         found = list(in_turn(probe, tried, min(jobs, len(tried)) or 1))
     work.forget()
     left = max(0.0, seconds - (time.monotonic() - began)) * jobs
-    for place, (standing, spent) in enumerate(zip(tried, found, strict=True)):
-        if not spent:
-            continue
+    timed = [(entry, spent) for entry, spent in zip(tried, found, strict=True) if spent]
+    timed.sort(key=lambda each: predicted(each[1], small, each[0].rows or learnt))
+    for place, (standing, spent) in enumerate(timed):
         wanted = standing.rows or learnt
-        most = affordable(spent, small, wanted, folds, left / (len(tried) - place))
+        most = affordable(spent, small, wanted, folds, left / (len(timed) - place))
         if most < min(FEWEST_ROWS, wanted):
             took = f"{spent[-1]:.2g} s for {small * GROWTH ** (len(spent) - 1)} rows"
             standing.failed = f"it would take too long, {took}: give a larger budget"
@@ -66,19 +67,21 @@ def _probed(
 ) -> list[float]:
     """The seconds of a fit to a small sample, and to a larger one where that tells more.
 
-    It does not if all rows can be had anyway, or if the larger sample alone would take all of the share.
+    It does not if all rows can be had anyway, or if the small one takes all of the share. The first fit of a
+    family loads what it needs, and does not count.
     """
     spent: list[float] = []
-    for count in (small, GROWTH * small):
+    for count in (WARM_UP, small, GROWTH * small):
         began = time.monotonic()
         try:
             work(standing.entrant, (order[:count], order[-small:]), None, ("probe", count))
         except Exception:  # the race will say what is wrong with it
             return []
         spent.append(time.monotonic() - began)
-        if predicted(spent, small, standing.rows or learnt) <= share or GROWTH * spent[0] > share:
+        fits = predicted(spent[1:], small, standing.rows or learnt) <= share if spent[1:] else False
+        if fits or (spent[1:] and spent[1] > share):
             break
-    return spent
+    return spent[1:]
 
 
 def limit(entered: Sequence[Standing], rows: int, streams: bool = True) -> None:
