@@ -1,7 +1,7 @@
 // Grows one tree of a boosted model, the best leaf first.
 #pragma once
 
-#include <queue>
+#include <utility>
 
 #include "boost_split.h"
 #include "node_random.h"

@@ -14,6 +14,10 @@ A forest keeps all its trees as arrays (``forest_arrays.py``) and makes trees of
 the stored seeds. ``growing.py``, ``class_targets.py`` and ``number_targets.py`` are what trees and forests
 share before they grow.
 
+``bins.py`` cuts columns into bins of one byte. ``boosting_base.py`` boosts trees of such codes:
+``boosting_rows.py`` makes the codes, of rows or of a stream, ``boosting_rounds.py`` makes the rounds,
+``boosting_losses.py`` says what is boosted, and ``boosting_trees.py`` keeps the trees and answers.
+
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py``, its name in
 the estimator; the laws compare the two.
 """
