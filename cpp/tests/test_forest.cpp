@@ -1,0 +1,154 @@
+#include <random>
+#include <set>
+
+#include "check.h"
+#include "forest.h"
+#include "forest_walk.h"
+
+using namespace surefit;
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+struct Table {
+  Index rows = 0, cols = 3;
+  std::vector<double> X, number;
+  std::vector<std::int32_t> y;
+  std::vector<std::uint32_t> order;
+  std::vector<std::int64_t> known;
+  std::vector<std::uint8_t> bins;
+  std::vector<double> lowest, highest;
+
+  Dense<double> dense() const { return {X.data(), rows, cols, Order::C}; }
+  ForestColumns columns() const {
+    return {order.data(), known.data(), bins.data(), lowest.data(), highest.data()};
+  }
+};
+
+Table table_of(Index rows, bool missing) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  Table table;
+  table.rows = rows;
+  table.X.resize(at(rows * 3)), table.y.resize(at(rows)), table.number.resize(at(rows));
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < 3; ++j) table.X[at(i * 3 + j)] = normal(random);
+    table.X[at(i * 3 + 1)] = std::round(3.0 * table.X[at(i * 3 + 1)]);
+    table.number[at(i)] = table.X[at(i * 3)] * table.X[at(i * 3 + 1)] + normal(random) / 3.0;
+    table.y[at(i)] = table.number[at(i)] > 0.3 ? 1 : 0;
+    for (Index j = 0; missing && j < 3; ++j)
+      if (random() % 10 == 0) table.X[at(i * 3 + j)] = std::nan("");
+  }
+  table.order.resize(at(rows * 3)), table.bins.resize(at(rows * 3)), table.known.resize(3);
+  table.lowest.resize(at(3 * kMostBins)), table.highest.resize(at(3 * kMostBins));
+  forest_columns(Run{}, table.dense(), table.order.data(), table.known.data(), table.bins.data(),
+                 table.lowest.data(), table.highest.data());
+  return table;
+}
+
+template <class Y>
+std::vector<ForestTree> grown(const Table& table, const Y* y, Impurity impurity, std::vector<Index> start,
+                              bool quick, Index draws, const TreeRules& rules, int threads) {
+  Run run;
+  run.threads = threads;
+  const Dense<double> X = table.dense();
+  const ForestTarget<Y> target{y, 1, impurity, std::move(start)};
+  const ForestSample sample{draws, nullptr, nullptr, false};
+  const std::vector<Index> levels(3, 0);
+  const std::vector<std::int8_t> free;
+  const ForestColumns columns = table.columns();
+  const std::uint64_t seeds[] = {5, 6, 7};
+  return Forest<double, Y>(run, X, quick, columns, target, sample, rules, levels, free).grow(seeds, 3);
+}
+
+bool same(const std::vector<ForestTree>& one, const std::vector<ForestTree>& two) {
+  for (std::size_t t = 0; t < one.size(); ++t) {
+    const auto &a = one[t].nodes, &b = two[t].nodes;
+    if (a.size() != b.size() || one[t].rows != two[t].rows) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (a[i].threshold != b[i].threshold || a[i].feature != b[i].feature || a[i].child != b[i].child)
+        return false;
+  }
+  return true;
+}
+
+// The same splits, whatever the order of nodes.
+std::multiset<double> thresholds(const ForestTree& tree) {
+  std::multiset<double> found;
+  for (const ForestNode& node : tree.nodes)
+    if (node.feature >= 0) found.insert(node.threshold);
+  return found;
+}
+
+}  // namespace
+
+TEST(small_samples_are_searched_exactly) {
+  for (const bool missing : {false, true}) {
+    const Table table = table_of(700, missing);
+    for (const bool drawn : {false, true}) {
+      TreeRules rules;
+      rules.search.max_columns = 2;
+      rules.search.random_threshold = drawn;
+      const auto quick = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 700, rules, 1);
+      const auto exact = grown(table, table.y.data(), Impurity::gini, {0, 2}, false, 700, rules, 1);
+      const auto number = grown(table, table.number.data(), Impurity::squared, {0}, true, 700, rules, 1);
+      const auto other = grown(table, table.number.data(), Impurity::squared, {0}, false, 700, rules, 1);
+      for (std::size_t t = 0; t < 3; ++t) {
+        CHECK(thresholds(quick[t]) == thresholds(exact[t]));
+        CHECK(thresholds(number[t]) == thresholds(other[t]));
+      }
+    }
+  }
+}
+
+TEST(any_number_of_threads_grows_the_same_trees) {
+  const Table table = table_of(5000, true);
+  TreeRules rules;
+  rules.search.max_columns = 2;
+  for (const bool drawn : {false, true}) {
+    rules.search.random_threshold = drawn;
+    CHECK(same(grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 5000, rules, 1),
+               grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 5000, rules, 3)));
+    CHECK(same(grown(table, table.y.data(), Impurity::entropy, {0, 2}, true, 5000, rules, 1),
+               grown(table, table.y.data(), Impurity::entropy, {0, 2}, true, 5000, rules, 3)));
+    CHECK(same(grown(table, table.number.data(), Impurity::squared, {0}, true, 5000, rules, 1),
+               grown(table, table.number.data(), Impurity::squared, {0}, true, 5000, rules, 3)));
+  }
+}
+
+TEST(rows_end_in_the_leaves_that_hold_them) {
+  const Table table = table_of(3000, true);
+  const auto trees = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 0, TreeRules{}, 2);
+  for (const ForestTree& tree : trees) {
+    const std::int64_t node_start[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
+    const std::int64_t leaf_start[] = {0, static_cast<std::int64_t>(tree.rows.size())};
+    const std::int64_t none[] = {0, 0};
+    const ForestView view{tree.nodes.data(), node_start, leaf_start, 1, nullptr, none, nullptr};
+    std::vector<std::int32_t> leaf(at(table.rows));
+    Run run;
+    run.threads = 2;
+    forest_apply(run, view, table.dense(), nullptr, leaf.data());
+    std::vector<std::int64_t> held(tree.rows.size(), 0);
+    for (const std::int32_t each : leaf) ++held[static_cast<std::size_t>(each)];
+    CHECK(held == tree.rows);
+    std::vector<double> sums(at(table.rows * 2), 0.0);
+    std::vector<std::int64_t> counts(at(table.rows), 0);
+    forest_sums(run, view, table.dense(), tree.values.data(), 2, nullptr, sums.data(), counts.data());
+    for (Index i = 0; i < table.rows; ++i) {
+      CHECK(counts[at(i)] == 1);
+      CHECK(sums[at(2 * i)] == tree.values[at(2 * leaf[at(i)])]);
+    }
+  }
+}
+
+TEST(draws_follow_the_weights) {
+  std::vector<std::uint32_t> counts(4, 0);
+  const double cumulative[] = {0.0, 1.0, 1.0, 4.0};
+  draw_rows(3, 4000, cumulative, 4, counts.data());
+  CHECK(counts[0] == 0 && counts[2] == 0);
+  CHECK(counts[1] + counts[3] == 4000);
+  CHECK(counts[3] > 2850 && counts[3] < 3150);  // five standard deviations about 3000
+}
