@@ -77,7 +77,8 @@ class _Sketches:
     blocks: _Blocks
 
     def __call__(self, batch: Batch) -> Sketch:
-        return Sketch.of(Batch(self.blocks(batch).X, None, self.blocks(batch).weight))
+        block = self.blocks(batch)
+        return Sketch.of(Batch(block.X, None, block.weight))
 
 
 @dataclass(frozen=True, slots=True)
