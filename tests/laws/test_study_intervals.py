@@ -9,7 +9,7 @@ import pytest
 import surefit
 from surefit.evaluate.search_honest import corrected_by_folds
 
-ROWS, COLUMNS, NOISE = 60, 4, 1.0
+ROWS, COLUMNS, NOISE = 60, 4, 0.7
 
 
 def drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +23,7 @@ def covered(seed: int, repeats: int) -> tuple[bool, bool]:
     X, y = drawn(rng, ROWS)
     table = pa.table({**{f"x{j}": X[:, j] for j in range(COLUMNS)}, "y": y})
     models = ["LinearRegression", "RidgeCV"]
-    study = surefit.learn(table, "y", models=models, folds=10, repeats=repeats, budget=600.0)
+    study = surefit.learn(table, "y", models=models, repeats=repeats, budget=600.0)
     new, truth = drawn(rng, 20_000)
     rows = pa.table({f"x{j}": new[:, j] for j in range(COLUMNS)})
     error = float(np.sqrt(np.mean((study.model.predict(rows) - truth) ** 2)))

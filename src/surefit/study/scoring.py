@@ -31,10 +31,13 @@ WORDS = {
 def folds_for(y: NDArray[Any], task: Task) -> int:
     """How many folds: ten for few rows, five for many, fewer where a class is so rare.
 
-    >>> folds_for(np.zeros(50), "regression"), folds_for(np.array(["a"] * 9 + ["b"] * 4), "classification")
-    (10, 4)
+    A fold has ten rows or more where five folds can: the intervals of smaller ones hold less often than they
+    say, for a root of a mean over six rows is too low by four percent.
+
+    >>> folds_for(np.zeros(70), "regression"), folds_for(np.array(["a"] * 9 + ["b"] * 4), "classification")
+    (7, 4)
     """
-    wanted = 10 if len(y) < LARGE else 5
+    wanted = int(np.clip(len(y) // 10, 5, 10)) if len(y) < LARGE else 5
     rarest = len(y) if task == "regression" else int(np.unique(y, return_counts=True)[1].min())
     return max(2, min(wanted, len(y), rarest))
 
