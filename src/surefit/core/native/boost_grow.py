@@ -59,7 +59,7 @@ class BoostTable:
         """
         counts = np.asarray(counts, dtype=np.int64)
         is_level = np.asarray(is_level, dtype=np.uint8)
-        has_missing = (codes == MISSING).any(axis=0).astype(np.uint8)
+        has_missing = np.array([(own == MISSING).any() for own in codes.T], dtype=np.uint8)
         native = compiled()
         if native is None:
             packed = np.where(codes == MISSING, counts.astype(np.uint8), codes)
