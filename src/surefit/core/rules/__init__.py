@@ -17,7 +17,7 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
   border; ``class_rows``: labels, the rows of each class, and how many columns there are;
 - ``pearson``: Pearson's sum of a family with a known variance, its degrees of freedom, and the family;
   ``cooks_distance`` of the rows; ``link_test``: the score test of the squared score, and the link;
-- ``member_errors``: the correlation of the errors of two members of an ensemble, how many there are, and of what;
+- ``member_errors``: the correlation of the errors of two members of an ensemble, their number and kind;
 - ``objective_and_at_zero``: of a fit row by row, with the coefficients learnt and without any;
 - ``trace`` and ``certificate`` of the fit.
 """
