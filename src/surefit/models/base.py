@@ -54,11 +54,19 @@ class Estimator(
     accepts: ClassVar[Accepts] = Accepts()
     learns: ClassVar[type]
     candidate: ClassVar[Candidate | None] = None  # how the family takes part in a study, if it does
+    _parameter_names: ClassVar[tuple[str, ...]]
 
     certificate_: Certificate
     diagnosis_: Diagnosis
     trace_: Trace
     n_features_in_: int
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """scikit-learn's list, made once a class: it is asked for several times a fit."""
+        if "_parameter_names" not in cls.__dict__:
+            cls._parameter_names = tuple(super()._get_param_names())
+        return list(cls._parameter_names)
 
     @abstractmethod
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
