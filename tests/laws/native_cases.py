@@ -10,9 +10,10 @@ import scipy.sparse
 from surefit.core.native.boost_apply import BoostedNodes
 from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.dual_cd import DualPlan
+from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.sampled_steps import Samples
 from surefit.core.native.sgd import SgdPlan, SgdState
-from surefit.core.native.tree_grow import tree_grow
+from surefit.core.native.tree_grow import Rules, tree_grow
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((20_000, 12))
@@ -63,9 +64,9 @@ def dual_slopes():
 
 
 def class_slopes():
-    a, w = np.zeros((200, 3)), np.zeros((3, 12))
-    arguments = X[:200].copy(), np.arange(200) % 3, WEIGHT[:200] + 0.1, a, w
-    return arguments, {"tolerance": 1e-10, "most": 50_000}, [w]
+    a, w = np.zeros((30, 3)), np.zeros((3, 12))
+    arguments = X[:30].copy(), np.arange(30) % 3, WEIGHT[:30] + 0.1, a, w
+    return arguments, {"tolerance": 1e-14, "most": 50_000}, [w]
 
 
 def quadratic():
@@ -158,6 +159,8 @@ def boost_applying():
     return (nodes, CODES, score, 0, 1), {}, [score]
 
 
+SEEDS = np.array([3, 9], dtype=np.uint64)
+FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
@@ -166,6 +169,20 @@ CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
     "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
     "bin_columns.bin_columns": ("bin_columns", "bin_columns", (X, EDGES)),
+    "forest_columns.forest_columns": ("forest_columns", "forest_columns", (FEW,)),
+    "forest_draws.forest_draws": ("forest_draws", "forest_draws", (7, 500, 120)),
+    "forest_grow.forest_grow classes": (
+        "forest_grow",
+        "forest_grow",
+        Options(FEW, LABELS, SEEDS, Sample(120), criterion="entropy", classes=(2,)),
+    ),
+    "forest_grow.forest_grow numbers": (
+        "forest_grow",
+        "forest_grow",
+        Options(FEW, FEW[:, :1], SEEDS, criterion="squared", rules=Rules(max_columns=4)),
+    ),
+    "forest_walk.forest_sums": ("forest_walk", "forest_sums", (FOREST, FEW, FOREST.value)),
+    "forest_walk.forest_apply": ("forest_walk", "forest_apply", (FOREST, FEW)),
     "boost_apply.boost_apply": ("boost_apply", "boost_apply", Writing(boost_applying)),
     "boost_gradients.boost_gradients": (
         "boost_gradients",

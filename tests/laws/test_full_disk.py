@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -45,8 +46,13 @@ def test_a_disk_that_is_full_while_predicting(ending, room, tmp_path, monkeypatc
     model = surefit.MeanRegressor().fit(rows, "y")
     out = tmp_path / f"out.{ending}"
     out.write_text("as it was")
-    opened = os.fdopen
-    monkeypatch.setattr(os, "fdopen", lambda *arguments: FullDisk(opened(*arguments), room))
+    opened = Path.open
+
+    def nearly_full(path, mode="r", *arguments, **options):
+        file = opened(path, mode, *arguments, **options)
+        return FullDisk(file, room) if mode == "xb" else file
+
+    monkeypatch.setattr(Path, "open", nearly_full)
     monkeypatch.setattr("surefit.data.readers.arrow_table.batch_rows", lambda size: 500)
     with pytest.raises(DataError, match=f"out.{ending} could not be written .*No space left"):
         model.predict(rows, to=out)
