@@ -17,7 +17,7 @@ from surefit.evaluate.cross_validate import in_turn
 from surefit.study.fold import Work
 from surefit.study.race import Standing
 
-FEW_ROWS = 200  # of a table so small nothing is measured: the first folds tell
+FEW_ROWS = 5000  # of a table so small nothing is measured: the first folds tell
 PROBE_CELLS = 40_000  # of the smaller of two samples, at most
 PROBE_SHARE = 16  # and no more than this part of the rows
 WARM_UP = 40  # rows of a fit that is not timed
