@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
@@ -40,8 +41,9 @@ class Ensemble(Estimator, abstract=True):
         """The model that members are copies of."""
         return self._default_base() if self.estimator is None else self.estimator
 
+    @abstractmethod
     def _default_base(self) -> Any:
-        raise NotImplementedError
+        """The model to copy where none is given."""
 
     def _accepted(self) -> Accepts:
         return accepted_by(self._base(), self.accepts)
