@@ -1,8 +1,8 @@
 """The door: the only place where input is checked.
 
 ``admit`` lets training data in, ``admit_rows`` the rows to predict for. Both classify first. Arrays and
-frames in memory go through scikit-learn's ``validate_data``, whose messages its users know; a plain array
-of rows to predict for takes a short way past it, with the same outcome. Everything else becomes a source,
+frames in memory go through scikit-learn's ``validate_data``, whose messages its users know; plain arrays
+that nothing is wrong with take a short way past it, with the same outcome. Everything else becomes a source,
 whose schema is checked at once and whose cells are checked as they pass.
 """
 
@@ -126,10 +126,12 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
 
 
 def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
-    from sklearn.utils.validation import validate_data
-
     if accepts.cells and not (accepts.sparse and hasattr(X, "toarray")):
         return _validated_cells(estimator, accepts, X, y, reset)
+    if (accepts.target == "none" or _is_plain_target(X, y)) and _are_plain_rows(estimator, X, reset):
+        return X, None if accepts.target == "none" else y
+    from sklearn.utils.validation import validate_data
+
     how: dict[str, Any] = {
         "accept_sparse": accepts.sparse_formats,
         "dtype": list(_FLOATS),
@@ -148,6 +150,26 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         if sentence is None:
             raise
         raise DataError(sentence) from error
+
+
+def _are_plain_rows(estimator: Any, X: Any, reset: bool) -> bool:
+    """Whether X is a finite float matrix of the columns wanted, in which scikit-learn would change nothing;
+    a fit takes note of them.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or not _known_finite(X):
+        return False
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        estimator.n_features_in_ = X.shape[1]
+        return True
+    return "feature_names_in_" not in estimator.__dict__ and bool(estimator.n_features_in_ == X.shape[1])
+
+
+def _is_plain_target(X: Any, y: Any) -> bool:
+    """Whether y is one number or truth value a row of X, none of them missing or infinite."""
+    if type(y) is not np.ndarray or y.ndim != 1 or type(X) is not np.ndarray or len(y) != len(X):
+        return False
+    return y.dtype.kind in "iub" or (y.dtype in _FLOATS and bool(np.isfinite(y).all()))
 
 
 def _target(accepts: Accepts, y: Any, classes: Any) -> tuple[NDArray[Any] | None, dict[str, Any]]:
@@ -236,16 +258,8 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
     """Check rows to predict for, against the columns that the estimator was fitted on: a matrix, or a
     source.
     """
-    if (
-        type(X) is np.ndarray
-        and not accepts.cells
-        and X.ndim == 2
-        and X.dtype in _FLOATS
-        and "feature_names_in_" not in estimator.__dict__
-    ):
-        rows, columns = X.shape
-        if rows > 0 and columns == estimator.n_features_in_ and _known_finite(X):
-            return X
+    if not accepts.cells and _are_plain_rows(estimator, X, reset=False):
+        return X
     if is_streamed(X):
         source = _hold_columns(estimator, accepts, _read_rows(estimator, accepts, X), reset=False)
         if not isinstance(X, MappedSource):  # whose origin came through here

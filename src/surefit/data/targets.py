@@ -21,7 +21,8 @@ def class_codes(y: Any, classes: Any = None) -> tuple[NDArray[np.int64], NDArray
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    y = column_or_1d(y, warn=True)
+    if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iub":
+        y = column_or_1d(y, warn=True)
     counted = _counted_codes(y)
     if counted is None:
         check_classification_targets(y)
