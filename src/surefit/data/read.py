@@ -191,6 +191,8 @@ def table_source(
         stream.rows,
         targets=len(targets),
         target_is_flat=target is None or isinstance(target, str),
+        target_names=tuple(name for name in targets if name != JOINED["target"]),
+        weight_name=None if weight == JOINED["weight"] else weight,
     )
     first = found[targets[0]] if targets else None
     return TableSource(stream, schema, first, weight, others=tuple(found[name] for name in targets[1:]))

@@ -32,6 +32,7 @@ class Schema:
     rows: how many rows, None when that is not known beforehand.
     classes: the sorted labels that class codes stand for; None for a quantitative target.
     targets: how many outputs the target has, 0 without one. target_is_flat: y is (n,), not (n, k).
+    target_names, weight_name: of the columns that hold target and weights, where those have names.
     """
 
     width: int
@@ -40,6 +41,8 @@ class Schema:
     classes: NDArray[Any] | None = None
     targets: int = 0
     target_is_flat: bool = True
+    target_names: tuple[str, ...] = ()
+    weight_name: str | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
