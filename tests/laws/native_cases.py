@@ -11,6 +11,7 @@ from surefit.core.native.boost_apply import BoostedNodes
 from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.dual_cd import DualPlan
 from surefit.core.native.forest_grow import Sample, forest_grow
+from surefit.core.native.level_sums import LevelRules, LevelTree, level_sums
 from surefit.core.native.sampled_steps import Samples
 from surefit.core.native.sgd import SgdPlan, SgdState
 from surefit.core.native.tree_grow import Rules, tree_grow
@@ -159,6 +160,27 @@ def boost_applying():
     return (nodes, CODES, score, 0, 1), {}, [score]
 
 
+def levelled():
+    slot, terms = (np.arange(20_000) % 3 - 1).astype(np.int32), np.ones((20_000, 2), dtype=np.int64)
+    terms[:, 0], terms[:, 1] = np.rint(TARGET * 1024), (1 << 20) + 1
+    return CODES, np.full(12, 201), slot, terms, 2
+
+
+def level_tree():
+    _, _, tree, *_ = boosted()
+    none = np.zeros(12, np.uint8)
+    return LevelTree(tree.column, tree.bin, tree.left, tree.right, tree.missing_left, tree.levels, none)
+
+
+def level_search():
+    none, few = np.zeros(12, np.uint8), 3
+    codes, counts, slot, terms, slots = levelled()
+    sums = level_sums(codes[:, :few].copy("F"), counts[:few], slot, terms, slots)
+    rules = LevelRules(counts[:few], none[:few], none[:few], (), (1024.0, 1.0, 20), 5, 0.0)
+    bounds = np.array([[-1.0, -np.inf, np.inf]] * slots)
+    return sums[:, :, 0], bounds, np.ones((slots, few), np.uint8), rules
+
+
 SEEDS = np.array([3, 9], dtype=np.uint64)
 FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
@@ -191,6 +213,9 @@ CASES = {
     ),
     "boost_grow.boost_grow": ("boost_grow", "boost_grow", Writing(boost_growing)),
     "boost_grow.boost_update": ("boost_grow", "boost_update", Writing(boost_updating)),
+    "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
+    "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
+    "level_sums.level_best": ("level_sums", "level_best", level_search()),
     "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
     "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
     "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),

@@ -1027,6 +1027,39 @@ def grouped_moments_csr(
     scatter: F64,
     threads: int,
 ) -> None: ...
+def level_sums(
+    codes: U8, counts: I64, slot: I32, part: I32, terms: I64, slots: int, parts: int, out: I64, threads: int
+) -> None: ...
+def level_route(
+    codes: U8,
+    column: I32,
+    bin: I32,
+    left: I32,
+    right: I32,
+    missing_left: U8,
+    levels: U64,
+    is_level: U8,
+    out: I32,
+    threads: int,
+) -> None: ...
+def level_best(
+    sums: I64,
+    bounds: F64,
+    chosen: U8,
+    counts: I64,
+    is_level: U8,
+    has_missing: U8,
+    monotone: Sequence[int],
+    gradient_unit: float,
+    curvature_unit: float,
+    row_bits: int,
+    min_rows_leaf: int,
+    l2: float,
+    gain: F64,
+    found: I64,
+    levels: U64,
+    threads: int,
+) -> None: ...
 @overload
 def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
 @overload

@@ -98,11 +98,16 @@ def _search(node: Node, table: BoostTable, g: Floats, h: Floats, rules: BoostRul
 
 
 def _look_at(node: Node, j: int, table: BoostTable, g: Floats, h: Floats, rules: BoostRules) -> None:
-    count, missing = int(table.counts[j]), bool(table.has_missing[j])
     codes = table.packed[node.rows, j]
-    sums = [np.bincount(codes, own, count + 1) for own in (g[node.rows], h[node.rows], np.ones(len(codes)))]
-    if table.is_level[j]:
-        used = np.flatnonzero(sums[1][: count + missing] * (len(codes) / node.curvature) >= LEVEL_SUPPORT)
+    size = int(table.counts[j]) + 1
+    sums = [np.bincount(codes, own, size) for own in (g[node.rows], h[node.rows], np.ones(len(codes)))]
+    _look_at_sums(node, j, sums, bool(table.has_missing[j]), bool(table.is_level[j]), rules)
+
+
+def _look_at_sums(node: Node, j: int, sums: list[Any], missing: bool, is_level: bool, rules: Any) -> None:
+    count = len(sums[0]) - 1
+    if is_level:
+        used = np.flatnonzero(sums[1][: count + missing] * (len(node.rows) / node.curvature) >= LEVEL_SUPPORT)
         order = used[np.argsort(sums[0][used] / (sums[1][used] + LEVEL_SUPPORT), kind="stable")]
         middle = (len(order) + 1) // 2
         if len(order) > 1:
@@ -114,6 +119,29 @@ def _look_at(node: Node, j: int, table: BoostTable, g: Floats, h: Floats, rules:
     if missing and sums[2][count] > 0:
         sets = [np.append(np.arange(b + 1), count) for b in range(count - 2, -1, -1)]
         _offer(node, j, sets, sums, sign, rules)
+
+
+def best_of_sums(sums: Any, bounds: Floats, chosen: Any, rules: Any) -> tuple[Any, ...]:
+    """The best split of a node, read off its whole sums, as ``LevelSplits`` has it."""
+    gradient_unit, curvature_unit, bits = rules.units
+    offset = np.concatenate([[0], np.cumsum(rules.counts + 1)])
+    own = sums.reshape(-1, 2)
+    parts = [own[:, 0] / gradient_unit, (own[:, 1] >> bits) / curvature_unit, own[:, 1] & ((1 << bits) - 1)]
+    first = slice(0, offset[1])
+    G, H, rows = (float(part[first].sum()) for part in parts)
+    every, none = np.arange(int(rows)), np.empty(0, dtype=bool)
+    node = Node(every, G, H, float(bounds[0]), 0, float(bounds[1]), float(bounds[2]), none)
+    for j in np.flatnonzero(chosen).tolist():
+        codes = [part[offset[j] : offset[j + 1]] for part in parts]
+        _look_at_sums(node, j, codes, bool(rules.has_missing[j]), bool(rules.is_level[j]), rules)
+    levels = np.zeros(4, np.uint64)
+    if node.column < 0:
+        return 0.0, -1, 0, 0, np.zeros(2, np.int64), levels
+    count, is_level = int(rules.counts[node.column]), bool(rules.is_level[node.column])
+    for level in node.left_codes[node.left_codes < count].tolist() if is_level else ():
+        levels[level // 64] |= np.uint64(1) << np.uint64(level % 64)
+    left = own[offset[node.column] + node.left_codes].sum(axis=0)
+    return node.gain, node.column, 0 if is_level else node.bin, count in node.left_codes, left, levels
 
 
 def _offer(node: Node, j: int, sets: list[Any], sums: list[Any], sign: int, rules: BoostRules) -> None:
