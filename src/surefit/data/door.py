@@ -278,4 +278,5 @@ def _known_finite(X: Any) -> bool:
     """Whether X is a plain float array that is seen to be finite at little cost."""
     if type(X) is not np.ndarray or X.dtype not in _FLOATS or not X.flags.forc:
         return False
-    return bool(np.isfinite(X).all()) if X.size <= 10_000 else all_finite(X)
+    # numpy's method all() is a detour through Python.
+    return bool(np.logical_and.reduce(np.isfinite(X), axis=None)) if X.size <= 10_000 else all_finite(X)
