@@ -306,3 +306,44 @@ def test_squares_that_overflow_are_refused(column):
     with pytest.raises(ValueError, match=r"squares of column 1 of X are beyond the range of floats"):
         model.fit(X, [0, 0, 1, 1])
     assert not hasattr(model, "theta_")
+
+
+def with_coins(rows: int = 300, seed: int = 3) -> tuple[Any, Any, Any]:
+    """Two normal columns, and three of zeros and ones, one of which is never one in the first class."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=rows)
+    coins = (rng.random((rows, 3)) < np.array([[0.2, 0.5, 0.0], [0.6, 0.1, 0.3], [0.9, 0.5, 0.7]])[y]) * 1.0
+    return rng.normal(size=(rows, 2)) + y[:, None], coins, y
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("unbiased", [False, True], ids=["n", "n-1"])
+def test_columns_of_zeros_and_ones_are_coins_if_asked(weighted: bool, unbiased: bool) -> None:
+    numbers, coins, y = with_coins()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)) * 1.0 if weighted else None
+    X = np.column_stack([coins[:, :1], numbers, coins[:, 1:]])
+    ours = GaussianNB(binary="bernoulli", unbiased=unbiased).fit(X, y, sample_weight=weight)
+    plain = GaussianNB(unbiased=unbiased, var_smoothing=0).fit(numbers, y, weight)
+    plain.var_ = ours.var_[:, 1:3]
+    theirs = naive_bayes.BernoulliNB(alpha=1.0).fit(coins, y, sample_weight=weight)
+    expected = plain.predict_joint_log_proba(numbers) + theirs.predict_joint_log_proba(coins)
+    expected -= theirs.class_log_prior_
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), expected, rtol=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), expected.argmax(axis=1))
+    np.testing.assert_allclose(ours.predict_proba(sp.csr_array(X)), ours.predict_proba(X), rtol=1e-12)
+    assert surefit.verify(ours, X, y, sample_weight=weight).holds
+    assert "zero-variance-class" not in [finding.code for finding in ours.diagnosis_]
+    drawn, labels = ours.sample(4000, random_state=0)
+    assert set(np.unique(drawn[:, [0, 3, 4]])) == {0.0, 1.0}
+    assert abs(drawn[labels == 2, 0].mean() - 0.9) < 0.1
+
+
+def test_coins_alone_are_scikit_learns_and_other_whole_numbers_are_none() -> None:
+    _, coins, y = with_coins()
+    ours, theirs = GaussianNB(binary="bernoulli").fit(coins, y), naive_bayes.BernoulliNB().fit(coins, y)
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(coins), theirs.predict_joint_log_proba(coins), rtol=1e-12
+    )
+    for other in (2 * coins, coins - 1, 1e-12 * coins, 1e6 + coins):
+        asked, plain = GaussianNB(binary="bernoulli").fit(other, y), GaussianNB().fit(other, y)
+        np.testing.assert_array_equal(asked.predict_proba(other), plain.predict_proba(other))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class GaussianNB(OneStatisticClassifier):
     priors: the :math:`\pi_c`; None takes the share of each class in the weight. var_smoothing: this share of
     the largest variance of a column over all rows, ``epsilon_``, is added to every variance. unbiased: divide
     by :math:`n_c - 1` in place of :math:`n_c`; a class with no more weight than 1 has variance 0 then.
+    binary: "bernoulli" takes columns of zeros and ones, which no normal distribution suits, for coins, with
+    one more of each side than were seen: :math:`p_{cj} = (n_c \theta_{cj} + 1) / (n_c + 2)`.
 
     A variance that is 0 even after smoothing is taken for its limit: such a class is certain where x is
     exactly its mean and impossible elsewhere. A row that no class can have produced gets the priors.
@@ -73,7 +75,7 @@ class GaussianNB(OneStatisticClassifier):
 
     accepts = Accepts(target="class")
     learns = GaussianNBParameters
-    candidate = Candidate("Gaussian naive Bayes", 8, streams=True)
+    candidate = Candidate("Naive Bayes", 8, given={"binary": "bernoulli"}, streams=True)
 
     class_count_: Vector
     class_prior_: Vector
@@ -87,10 +89,12 @@ class GaussianNB(OneStatisticClassifier):
         priors: NDArray[Any] | list[Any] | tuple[Any, ...] | None = None,
         var_smoothing: Annotated[float, Interval(0, None), Scale("log")] = 1e-9,
         unbiased: bool = False,
+        binary: Literal["normal", "bernoulli"] = "normal",
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.unbiased = unbiased
+        self.binary = binary
 
     def _of(self, schema: Schema) -> Callable[[Batch], GroupedSpread]:
         assert schema.classes is not None
@@ -111,9 +115,12 @@ class GaussianNB(OneStatisticClassifier):
             statistic.mean,
             statistic.variance(self._ddof) + epsilon,
         )
+        coins = self._coins(parameters.theta, parameters.var, weight, epsilon)
+        normal = np.where(coins, 0.0, 1.0)  # the rules look at normal columns alone
+        moments = statistic.moments
         evidence = {
             "class_weights": (schema.classes, weight),
-            "class_moments": statistic.moments,
+            "class_moments": replace(moments, mean=normal * moments.mean, scatter=normal * moments.scatter),
             "column_moments": overall,
             "rows": statistic.rows,
         }
@@ -197,8 +204,34 @@ class GaussianNB(OneStatisticClassifier):
         """Return the most probable class of each row, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, ["prediction"])
 
+    def _coins(self, theta: Matrix, var: Matrix, weight: Vector, epsilon: float) -> NDArray[np.bool_]:
+        """The columns of zeros and ones that are taken for coins: those whose mean square is their mean.
+
+        Of whole numbers no others have that, and of others none but by a chance of rounding.
+        """
+        if self.binary == "normal":
+            return np.zeros(theta.shape[1], dtype=bool)
+        here = weight > 0
+        kept = 1 - self._ddof / np.maximum(weight[here, None], self._ddof + _TINY)
+        spread, mean = (var[here] - epsilon) * np.maximum(kept, 0.0), theta[here]
+        wanted = mean * (1 - mean)
+        alike = (mean >= 0) & (mean <= 1) & (np.abs(spread - wanted) <= 1e-9 * wanted + 4 * UNIT * epsilon)
+        return np.asarray(alike.all(axis=0))
+
+    def _fitted_coins(self) -> NDArray[np.bool_]:
+        return self._coins(self.theta_, self.var_, self.class_count_, self.epsilon_)
+
+    def _heads(self, coins: NDArray[np.bool_]) -> Matrix:
+        """The probability of a one, by class and coin."""
+        count = self.class_count_[:, None]
+        found: Matrix = (count * self.theta_[:, coins] + 1) / (count + 2)
+        return found
+
     def _predict(self, X: Any) -> NDArray[Any]:
         densities, otherwise = self._densities(), int(self.class_prior_.argmax())
+        if self._fitted_coins().any():
+            scores = self._joint(X)
+            return self.classes_[np.where(scores.max(axis=1) > -np.inf, scores.argmax(axis=1), otherwise)]
         if isinstance(X, np.ndarray):
             return self.classes_[best_normal(X, *densities, otherwise)]
         codes = [best_normal(block, *densities, otherwise) for _, block in _dense_blocks(X)]
@@ -219,21 +252,30 @@ class GaussianNB(OneStatisticClassifier):
     def _labels(self) -> list[str]:
         return [str(label) for label in getattr(self, "classes_", ())]
 
-    def _densities(self) -> tuple[Matrix, Matrix, Vector]:
+    def _densities(self, columns: Any = slice(None)) -> tuple[Matrix, Matrix, Vector]:
         """Mean, 1 / deviation and the logarithm of prior and height at the mean."""
-        var = np.maximum(self.var_, _TINY)
+        var = np.maximum(self.var_[:, columns], _TINY)
         height = -0.5 * np.log(2 * np.pi * var).sum(axis=1)
-        return np.ascontiguousarray(self.theta_), 1.0 / np.sqrt(var), height + self._log_prior()
+        mean, inverse = (np.ascontiguousarray(each) for each in (self.theta_[:, columns], 1.0 / np.sqrt(var)))
+        return mean, inverse, height + self._log_prior()
 
     def _log_prior(self) -> Vector:
         prior = self.class_prior_
         return np.log(prior, out=np.full(len(prior), -np.inf), where=prior > 0)
 
     def _joint(self, X: Any) -> Matrix:
-        densities = self._densities()
         if isinstance(X, np.ndarray):
-            return normal_scores(X, *densities)
-        return np.concatenate([normal_scores(block, *densities) for _, block in _dense_blocks(X)])
+            return self._scores(X)
+        return np.concatenate([self._scores(block) for _, block in _dense_blocks(X)])
+
+    def _scores(self, X: NDArray[Any]) -> Matrix:
+        coins = self._fitted_coins()
+        if not coins.any():
+            return normal_scores(X, *self._densities())
+        heads = self._heads(coins)
+        scores: Matrix = X[:, coins] @ (np.log(heads) - np.log1p(-heads)).T + np.log1p(-heads).sum(axis=1)
+        mean, inverse, height = self._densities(~coins)
+        return scores + normal_scores(np.ascontiguousarray(X[:, ~coins]), mean, inverse, height)
 
     def _relative(self, X: Any) -> Matrix:
         """Log densities less that of the best class; those of the priors where no class has any."""
@@ -272,7 +314,11 @@ class GaussianNB(OneStatisticClassifier):
         cumulative = np.cumsum(self.class_prior_)
         codes = np.searchsorted(cumulative / cumulative[-1], rng.random(n_samples), side="right")
         noise = rng.standard_normal((n_samples, self.theta_.shape[1]))
-        return self.theta_[codes] + np.sqrt(self.var_[codes]) * noise, self.classes_[codes]
+        X = self.theta_[codes] + np.sqrt(self.var_[codes]) * noise
+        coins = self._fitted_coins()
+        if coins.any():
+            X[:, coins] = rng.random((n_samples, int(coins.sum()))) < self._heads(coins)[codes]
+        return X, self.classes_[codes]
 
 
 def _spread(mean: Matrix, var: Matrix) -> Matrix:
