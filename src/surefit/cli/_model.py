@@ -22,10 +22,17 @@ def opened(path: str, *, predicts: bool = True) -> Applied:
 
 
 def target_of(applied: Applied, table: Any, target: str | None) -> str:
-    """The column with the truth: the one named, or the only one that the model does not read."""
+    """The column with the truth: the one named, the one learnt from, or the only one that is not read."""
     if target is not None:
         return target
     unused = applied.unused(table)
-    if len(unused) != 1:
-        raise DataError("say which column holds the truth, with --target NAME.")
-    return unused[0]
+    known = applied.target
+    if known is None and len(unused) == 1:
+        return unused[0]
+    if known is None:
+        raise DataError("the model does not say which column holds the truth: name it with --target NAME.")
+    if known not in unused:
+        raise DataError(
+            f"the table has no column {known!r}, which the model predicts: name the truth with --target NAME."
+        )
+    return known

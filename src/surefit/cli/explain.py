@@ -42,8 +42,8 @@ def command(
     metric: str | None,
     seed: int,
 ) -> None:
-    """With --target, what the score loses when a column is shuffled; always, how the mean answer depends on
-    columns; with --row, what each cell of one row does to its answer.
+    """Where the table has the truth, what the score loses when a column is shuffled; always, how the mean
+    answer depends on columns; with --row, what each cell of one row does to its answer.
     """
     given = chosen(table, target=target, drop=drop, sample=sample)
     out.log(f"explaining {model} on {given.name}")
@@ -57,6 +57,8 @@ def command(
         if not out.json(facts):
             _show_row(out, facts)
         return
+    if target is None and applied.target in applied.unused(rows):
+        target = applied.target
     total = stream_of(rows)[0].rows
     facts = {"rows": None, "importance": [], "dependence": [], "metric": None, "label": None}
     coded, X, truth = _drawn(applied, rows, target, drop, seed)

@@ -24,6 +24,7 @@ def command(out: Output, model: str) -> None:
         "format": told["format"],
         "surefit": told["surefit"],
         "models": _models(told),
+        "target": None,
         "columns": [],
         "classes": None,
         "coefficients": [],
@@ -55,6 +56,7 @@ def _learnt(path: str) -> dict[str, Any]:
         for c in applied.columns or ()
     ]
     return {
+        "target": applied.target,
         "columns": columns,
         "classes": None if applied.classes is None else applied.classes.tolist(),
         "coefficients": _coefficients(applied),
@@ -92,6 +94,8 @@ def _show(out: Output, facts: dict[str, Any]) -> None:
         if model["certificate"] is not None:
             holds = "holds" if model["certificate"].get("holds") else "does NOT hold"
             out.text(f"certificate {holds}: {model['certificate'].get('statement')}")
+    if facts["target"] is not None:
+        out.text(f"predicts: {facts['target']}")
     if facts["columns"]:
         rows = [(c["name"], c["kind"], _levels(c["levels"])) for c in facts["columns"]]
         out.table(("column", "kind", "levels"), rows)

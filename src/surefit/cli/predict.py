@@ -52,7 +52,7 @@ def command(
     applied, rows = opened(model), given.table()
     if level is not None and not hasattr(applied.last, "predict_interval"):
         raise RefusalError(f"{type(applied.last).__name__} gives no intervals: leave --level out.")
-    unseen = [name for name in applied.unused(rows) if name not in (*keep, *drop)]
+    unseen = [name for name in applied.unused(rows) if name not in (*keep, *drop, applied.target)]
     if unseen:
         shown = ", ".join(map(repr, unseen[:10])) + (" and more" if len(unseen) > 10 else "")
         if strict:

@@ -30,7 +30,7 @@ def command(
 
     applied = opened(model)
     truth = target_of(applied, given.path, given.target)
-    source = applied.labelled(given.table(), truth, given.weight)
+    source = applied.labelled(given.table(), truth, given.weight or applied.weight)
     found = verify(applied.model, source)
     facts = {**dict(found.view()), "model": model, "table": given.name, "target": truth}
     if not out.json(facts):

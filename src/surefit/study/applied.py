@@ -44,6 +44,8 @@ class Applied:
     steps: tuple[Any, ...]
     columns: tuple[Column, ...] | None
     width: int
+    target: str | None = None  # the columns that the model learnt from, where they had a name
+    weight: str | None = None
 
     @classmethod
     def of(cls, model: Any) -> Applied:
@@ -58,7 +60,9 @@ class Applied:
         known = getattr(first, "feature_names_in_", None)
         if columns is None and known is not None:
             columns = tuple(Column(str(name)) for name in known)
-        return cls(model, steps, columns, int(first.n_features_in_))
+        target = schema.target_names[0] if schema is not None and len(schema.target_names) == 1 else None
+        weight = None if schema is None else schema.weight_name
+        return cls(model, steps, columns, int(first.n_features_in_), target, weight)
 
     @property
     def last(self) -> Any:
