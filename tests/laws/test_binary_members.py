@@ -98,5 +98,5 @@ def test_members_may_be_regressions_and_cells_missing(ours, theirs, member):
 
 
 def test_one_class_is_refused_by_name():
-    with pytest.raises(DataError, match="one class, 'a'"):
+    with pytest.raises(DataError, match="only one class is present: y holds 'a'"):
         OneVsRestClassifier(LogisticRegression()).fit([[0.0], [1.0]], ["a", "a"])

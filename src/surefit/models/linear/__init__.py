@@ -17,7 +17,8 @@ columns do to it. ``linear_model.py`` leaves the choice to the user; ``own_piece
 penalties of a user's own objects. Classes: ``logistic.py``, with ``logistic_folds.py`` for the choice of C
 and ``separation.py`` for classes without a best answer; ``linear_svm.py`` is what both support vector
 machines share, and ``penalised_intercept.py`` liblinear's intercept; ``binary_members.py`` makes many
-classes of pairs, for ``one_vs_rest.py`` and ``one_vs_one.py``. Robust: ``kinked.py`` is what losses with
+classes of pairs, for ``one_vs_rest.py`` (``label_columns.py``: several labels a row) and ``one_vs_one.py``,
+and ``member_updates.py`` teaches them more rows. Robust: ``kinked.py`` is what losses with
 kinks share (``quantile.py``, ``lad.py``, the hinge), ``huber.py`` learns a scale as well. Row by row:
 ``sgd_fit.py`` runs the epochs of ``sgd_base.py``, whose losses and rates are ``sgd_pieces.py``;
 ``perceptron.py`` is one of them. ``glm.py`` is what generalised linear models share: ``glm_offset.py``
