@@ -33,9 +33,9 @@ class CoordinateTable:
     def value(self, w: Floats) -> float:
         """Return the sum; infinite outside the bounds."""
         l1, l2, lower, upper = self._meeting(w)
-        if np.any((w < lower) | (w > upper)):
+        if ((w < lower) | (w > upper)).any():
             return np.inf
-        return float(np.sum(l1 * np.abs(w) + 0.5 * l2 * w**2))
+        return float(((l1 + 0.5 * l2 * np.abs(w)) * np.abs(w)).sum())
 
     def prox(self, v: Floats, step: float | Floats) -> Floats:
         """Return the proximal point, for one step or one a coefficient; bounds only clip the free one."""

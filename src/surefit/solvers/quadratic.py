@@ -61,17 +61,20 @@ def minimise_quadratic(
     """
     w, gradient = np.clip(start, table.lower, table.upper), np.empty(len(c))
     rms = np.sqrt(np.maximum(np.diagonal(G)[: len(c)], 0.0))
+    strict = bool((table.l1 == 0).any())  # only slopes that must vanish ask how large rounding makes them
     epochs, stalled, best, least = 0, 0, np.inf, np.inf
     while True:
         # A factorisation costs about as much as this many sweeps.
         patience = max(10, int(np.count_nonzero(w)) // 16)
-        noise = rounding_slopes(rms, energy, w)
+        noise = rounding_slopes(rms, energy, w) if strict else None
         done = quad_cd(G, c, energy, table, w, gradient, tolerance=tolerance, most=patience, noise=noise)
         epochs += done.epochs
+        if done.gap <= tolerance:
+            break
         objective = 0.5 * float(w @ (gradient - c)) + table.value(w)
         moving = done.gap < 0.9 * best or objective < least - 0.01 * tolerance
         stalled = 0 if moving else stalled + 1
-        if done.gap <= tolerance or stalled == _STALLED:
+        if stalled == _STALLED:
             break
         best, least = min(best, done.gap), min(least, objective)
         w = _newton(G, c, table, w, gradient, rms)

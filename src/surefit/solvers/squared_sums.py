@@ -115,10 +115,15 @@ class SquaredSums:
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
     ) -> Iterator[Found]:
         """Solve for one table after the other, each from the answer before."""
-        w = None
+        w = np.zeros(len(self.cross))
         for table in tables:
-            found = self.solve(table, w, tolerance=tolerance, max_iter=max_iter, polish=False)
-            w = found.coef
+            # One call nearly always does; where it does not, the rounds of ``solve`` go on from there.
+            inner = minimise_quadratic(self.gram, self.cross, self.energy, table, w, 0.5 * tolerance)
+            w, measure = inner.coef, TableGap(table, self.rms, self.energy)
+            found = self._look(w, self.gram @ w - self.cross, table, measure, tolerance, inner.epochs)
+            if not found.converged:
+                found = self.solve(table, w, tolerance=tolerance, max_iter=max_iter, polish=False)
+                w = found.coef
             yield found
 
     def _look(

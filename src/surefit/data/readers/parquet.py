@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefit.core.config import threads
 from surefit.data.agree import common_schema
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-AT_ONCE = 2  # batches decoded at once: fewer starts in the middle of a page, for a little memory
+WHOLE = 96 * 2**20  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
+AT_ONCE = (
+    2  # batches decoded at once in a larger run: fewer starts in the middle of a page, for a little memory
+)
 BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
 
 
@@ -54,7 +57,7 @@ class ParquetFile:
         return sum(run.rows for run in self.runs)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Decode run by run; of a large row group a batch at a time, and its bytes as they are needed.
+        """Decode run by run; of a large run a few batches at a time, and its bytes as they are needed.
 
         Columns are decoded side by side, on as many threads as the caller has.
         """
@@ -71,9 +74,13 @@ class ParquetFile:
         with self.file.opened() as path, pq.ParquetFile(path, **how) as opened:
             for run in self.runs:
                 rows = batch_rows(share * run.decoded / max(1, run.rows))
-                several = opened.iter_batches(
-                    AT_ONCE * rows, list(run.groups), names, use_threads=threads() > 1
-                )
+                which: dict[str, Any] = {"columns": names, "use_threads": threads() > 1}
+                if share * run.decoded <= WHOLE:
+                    table = opened.read_row_groups(list(run.groups), **which)
+                    several = iter((table.combine_chunks() if len(run.groups) > 1 else table).to_batches())
+                    del table
+                else:
+                    several = opened.iter_batches(AT_ONCE * rows, list(run.groups), **which)
                 for some in several:
                     yield from (some.slice(at, rows) for at in range(0, some.num_rows, rows))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
+from surefit.core.native.finite import all_finite
 from surefit.core.parameters import Fraction
 from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.sparse_fit import Problem, within
@@ -19,6 +20,7 @@ from surefit.solvers.squared_columns import SquaredColumns
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+_FLOATS = (np.float64, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,9 @@ def path_of(
 
 
 def _tables(alphas: Vector, l1_ratio: float, positive: bool, columns: int) -> Iterator[CoordinateTable]:
+    unit = ElasticNet(1.0, l1_ratio=l1_ratio, positive=positive).table(columns)
     for alpha in alphas:
-        yield ElasticNet(float(alpha), l1_ratio=l1_ratio, positive=positive).table(columns)
+        yield CoordinateTable(alpha * unit.l1, alpha * unit.l2, unit.lower, unit.upper)
 
 
 def largest_strength(slopes: Matrix, l1_ratio: float, positive: bool = False) -> float:
@@ -108,7 +111,8 @@ def enet_path(
 
     if params:
         raise ParameterError(f"enet_path: Unexpected parameters in params: {sorted(params)}; leave them out.")
-    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32])
+    doubtful = type(X) is not np.ndarray or X.dtype not in _FLOATS or not X.flags.forc or not all_finite(X)
+    X = check_array(X, accept_sparse="csc", dtype=list(_FLOATS), ensure_all_finite=doubtful)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
     weight = None if sample_weight is None else check_array(sample_weight, ensure_2d=False, dtype=np.float64)
