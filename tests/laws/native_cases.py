@@ -26,6 +26,7 @@ GRAM = X.T @ X / len(X)
 FREE = np.full(12, np.inf)
 TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, upper=FREE)
 CHANCES = X**2 / (X**2).max()
+POSITIVE = np.abs(X[:, 0]) + 0.1
 TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
 
 
@@ -256,6 +257,18 @@ CASES = {
     "class_dual_cd.class_dual_cd": ("class_dual_cd", "class_dual_cd", Writing(class_slopes)),
     "dual_cd.dual_cd": ("dual_cd", "dual_cd", Writing(dual_slopes)),
     "distinct_items.distinct_items": ("distinct_items", "distinct_items", (np.arange(20_000) % 7,)),
+    "error_sums.error_sums": (
+        "error_sums",
+        "error_sums",
+        Options("gamma", POSITIVE, POSITIVE[::-1].copy(), WEIGHT, least=True),
+    ),
+    "number_spread.number_spread": (
+        "number_spread",
+        "number_spread",
+        Options(X[:, 0].copy(), X[:, 1].copy(), WEIGHT + 1, with_errors=True),
+    ),
+    "select_rank.select_ranks": ("select_rank", "select_ranks", (X[:, 0].copy(), 999, 1000)),
+    "select_rank.absolute_errors": ("select_rank", "absolute_errors", (X[:, 0].copy(), X[:, 1].copy())),
     "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),
     "pair_counts.pair_counts": (
         "pair_counts",

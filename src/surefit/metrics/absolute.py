@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.parameters import Fraction
 from surefit.data.batch import Batch
+from surefit.metrics.at_once import columns_of, errors, sums
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Vector, columns
@@ -31,6 +32,7 @@ class MeanAbsoluteError(MeanMetric):
     """
 
     name = "mean_absolute_error"
+    cost = "absolute"
 
     def _value(self, truth: Table, guess: Table) -> Table:
         return np.abs(truth - guess)
@@ -47,6 +49,7 @@ class MeanAbsolutePercentageError(MeanMetric):
     """
 
     name = "mean_absolute_percentage_error"
+    cost = "relative"
 
     def _value(self, truth: Table, guess: Table) -> Table:
         return np.abs(truth - guess) / np.maximum(np.abs(truth), np.finfo(np.float64).eps)
@@ -68,6 +71,7 @@ class MeanPinballLoss(MeanMetric):
     """
 
     name = "mean_pinball_loss"
+    cost = "pinball"
 
     def __init__(self, *, alpha: Fraction = 0.5, multioutput: ManyOutputs = "uniform_average") -> None:
         self.alpha = alpha
@@ -178,6 +182,10 @@ class MedianAbsoluteError(ManyOutputMetric):
     name = "median_absolute_error"
     statistic = KeptErrors
 
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        found = errors(columns_of(y_true, y_pred, sample_weight))
+        return None if found is None else KeptErrors(Kept(found[None], None))
+
     def finish(self, statistic: KeptErrors) -> float | NDArray[np.float64]:
         """Return the median, averaged over outputs; NaN for no rows."""
         return self._averaged(statistic.errors.quantile(0.5))
@@ -214,6 +222,11 @@ class MaxError(Metric):
     task = "regression"
     better = "lower"
     statistic = Greatest
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = sums("absolute", columns, above=(-np.inf, -np.inf))
+        return None if found is None or found.least_weight == 0 else Greatest(found.greatest)
 
     def finish(self, statistic: Greatest) -> float:
         """Return it; NaN for no rows."""

@@ -89,6 +89,9 @@ class Metric(Registered, kind="metric", folder="surefit.metrics"):
     def of(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the statistic of some rows, to be added to that of others and finished."""
         validate(self)
+        quick = self._at_once(y_true, y_pred, sample_weight)
+        if quick is not None:
+            return quick
         try:
             truth, prediction, classes = self._admit(y_true, y_pred)
             weight = door.weights(sample_weight, len(truth))
@@ -96,6 +99,10 @@ class Metric(Registered, kind="metric", folder="surefit.metrics"):
             raise DataError(f"{self.name}: {error}") from None
         batch = Batch(np.empty((len(truth), 0)), truth, weight)
         return self.statistic.of(batch, prediction=prediction, classes=classes, **self.context)
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        """The statistic in one pass over rows that were not looked at yet; None where they must be first."""
+        return None
 
     @property
     def context(self) -> dict[str, Any]:

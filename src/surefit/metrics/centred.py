@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.config import threads
+from surefit.core.native.number_spread import Spread
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic
 
@@ -87,6 +88,12 @@ class Centred(Statistic):
         low = _sum(block, weight) / total
         scatter = sum_of_squares(block, weight) - total * low * low
         return cls(total, mean, low, scatter, minimum, maximum)
+
+    @classmethod
+    def found(cls, spread: Spread) -> Centred:
+        """Take over what one pass found."""
+        weight, *values = spread
+        return cls(weight, *(np.array([value]) for value in values))
 
     def __add__(self, other: Centred) -> Centred:
         if self.weight == 0 or other.weight == 0:

@@ -10,15 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.native.error_sums import Cost
 from surefit.core.parameters import Interval
 from surefit.data.batch import Batch
 from surefit.metrics.absolute import one_output, saved
+from surefit.metrics.at_once import columns_of, sums
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import ROWS, Case
 from surefit.metrics.sums import Sums
 from surefit.stats.base import Statistic
 
 Table = NDArray[np.float64]
+COSTS: dict[float, Cost] = {0: "squared", 1: "poisson", 2: "gamma"}
+BELOW: dict[float, float] = {
+    1: float(np.nextafter(0.0, -1.0)),
+    2: 0.0,
+}  # the greatest number that the truth may not be
 Power = Annotated[float, Interval(None, None)]
 
 
@@ -71,6 +78,14 @@ class TweedieDeviance(Metric):
     def context(self) -> dict[str, Any]:
         """How a row is valued."""
         return {"value": self._value, "power": self.power}
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        cost = COSTS.get(self.power)
+        if cost is None or self.statistic is not Sums:
+            return None
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = sums(cost, columns, above=None if self.power == 0 else (BELOW[self.power], 0.0))
+        return None if found is None or columns is None else Sums.found(len(columns[0]), found)
 
     def _value(self, truth: Table, guess: Table) -> Table:
         return np.asarray(unit_deviance(truth, guess, self.power))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.parameters import WholeNumber
 from surefit.data.batch import Batch
+from surefit.metrics.at_once import columns_of, spreads
 from surefit.metrics.base import Better
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred
@@ -61,6 +62,10 @@ class ExplainedVariance(R2):
         self.multioutput = multioutput
         self.force_finite = force_finite
 
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        found = spreads(columns_of(y_true, y_pred, sample_weight), with_errors=True)
+        return None if found is None else Residuals(*map(Centred.found, found[1:]))
+
     def finish(self, statistic: Any) -> float | NDArray[np.float64]:
         """Return the share, averaged over outputs."""
         errors = np.where(statistic.errors.constant, 0.0, statistic.errors.scatter)
@@ -85,6 +90,9 @@ class AdjustedR2(ManyOutputMetric):
     def __init__(self, *, n_features: WholeNumber = 0, multioutput: ManyOutputs = "uniform_average") -> None:
         self.n_features = n_features
         self.multioutput = multioutput
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        return Variation.at_once(y_true, y_pred, sample_weight)
 
     def finish(self, statistic: Variation) -> float | NDArray[np.float64]:
         """Return it, averaged over outputs."""

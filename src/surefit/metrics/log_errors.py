@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.metrics.at_once import columns_of, sums
 from surefit.metrics.cases import Case
 from surefit.metrics.squared import SquaredErrors
 from surefit.metrics.sums import ManyOutputMetric, ManyOutputs
@@ -33,6 +34,12 @@ class MeanSquaredLogError(ManyOutputMetric):
     def context(self) -> dict[str, Any]:
         """The logarithm."""
         return {"transform": np.log1p if self.form == "log1p" else np.log}
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        shift = 1.0 if self.form == "log1p" else 0.0
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = sums("squared_log", columns, option=shift, above=(-shift, -shift))
+        return None if found is None or columns is None else SquaredErrors.found(len(columns[0]), found)
 
     def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
         """Return the mean, averaged over outputs; NaN for no rows."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.native.select_rank import select_ranks
 from surefit.data.batch import Batch
 from surefit.metrics.centred import Vector, columns
 from surefit.stats.base import Statistic
@@ -48,8 +49,8 @@ def _quantile(values: Vector, weight: Vector | None, share: float) -> float:
         place = share * len(values)
         low = max(int(np.ceil(place)) - 1, 0)
         high = min(low + (place == low + 1), len(values) - 1)
-        found = np.partition(values, sorted({low, high}))
-        return float((found[low] + found[high]) / 2)
+        first, second = select_ranks(np.ascontiguousarray(values), low, high)
+        return (first + second) / 2
     order = np.argsort(values)
     reached = np.cumsum(weight[order])
     place = share * reached[-1]

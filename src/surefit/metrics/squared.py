@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.error_sums import ErrorSums
 from surefit.data.batch import Batch
+from surefit.metrics.at_once import columns_of, spreads, sums
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred, Vector, columns, in_blocks, sum_of_squares
 from surefit.metrics.sums import ManyOutputMetric, OutputWeights
@@ -43,6 +45,11 @@ class SquaredErrors(Statistic):
     def __add__(self, other: SquaredErrors) -> SquaredErrors:
         return SquaredErrors(self.rows + other.rows, self.weight + other.weight, self.errors + other.errors)
 
+    @classmethod
+    def found(cls, rows: int, sums: ErrorSums) -> SquaredErrors:
+        """Take over what one pass found."""
+        return cls(rows, sums.weight, np.array([sums.sum]))
+
     @property
     def mean(self) -> Vector:
         """The mean of each output; NaN for no rows."""
@@ -51,6 +58,13 @@ class SquaredErrors(Statistic):
 
 class _Squared(ManyOutputMetric):
     statistic: ClassVar[type[Statistic]] = SquaredErrors
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        if self.statistic is not SquaredErrors:
+            return None
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = sums("squared", columns)
+        return None if found is None or columns is None else SquaredErrors.found(len(columns[0]), found)
 
 
 class SumSquaredError(_Squared):
@@ -111,6 +125,16 @@ class Variation(Statistic):
         errors = SquaredErrors.of(batch, prediction=prediction)
         return cls(errors, Centred.of(batch, values=batch.y))
 
+    @classmethod
+    def at_once(cls, y_true: Any, y_pred: Any, sample_weight: Any) -> Variation | None:
+        """Compute it in one pass; None where rows must be looked at first."""
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = spreads(columns)
+        if found is None or columns is None:
+            return None
+        squares, truth, _ = found
+        return cls(SquaredErrors(len(columns[0]), truth.weight, np.array([squares])), Centred.found(truth))
+
     def __add__(self, other: Variation) -> Variation:
         return Variation(self.errors + other.errors, self.truth + other.truth)
 
@@ -141,6 +165,9 @@ class R2(_Squared):
     ) -> None:
         self.multioutput = multioutput
         self.force_finite = force_finite
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        return Variation.at_once(y_true, y_pred, sample_weight)
 
     def finish(self, statistic: Variation) -> float | NDArray[np.float64]:
         """Return the share of the variation that the prediction accounts for, averaged over outputs."""

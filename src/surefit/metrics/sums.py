@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
+from surefit.core.native.error_sums import Cost, ErrorSums
 from surefit.core.parameters import Has
 from surefit.data.batch import Batch
+from surefit.metrics.at_once import columns_of
+from surefit.metrics.at_once import sums as sums_at_once
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Vector, columns, in_blocks
@@ -46,6 +49,11 @@ class Sums(Statistic):
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.rows + other.rows, self.weight + other.weight, self.sums + other.sums)
+
+    @classmethod
+    def found(cls, rows: int, sums: ErrorSums) -> Sums:
+        """Take over what one pass found."""
+        return cls(rows, sums.weight, np.array([sums.sum]))
 
     @property
     def mean(self) -> Vector:
@@ -132,6 +140,14 @@ class MeanMetric(ManyOutputMetric):
     """A mean of ``_value`` over rows, averaged over outputs."""
 
     statistic: ClassVar[type[Statistic]] = Sums
+    cost: ClassVar[Cost | None] = None  # what ``_value`` is called where one pass adds it up
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        if self.cost is None or self.statistic is not Sums:
+            return None
+        columns = columns_of(y_true, y_pred, sample_weight)
+        found = sums_at_once(self.cost, columns, option=getattr(self, "alpha", 0.0))
+        return None if found is None or columns is None else Sums.found(len(columns[0]), found)
 
     @property
     def context(self) -> dict[str, Any]:
