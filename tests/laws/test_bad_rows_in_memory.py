@@ -41,6 +41,11 @@ HOLED, ENDLESS = np.where(X == 5, np.nan, X), np.where(X == 5, np.inf, X)
         (sp.csr_array(ENDLESS), Y, None, r"^Input X contains infinity in the columns 'x0' \(1\)"),
         (FRAME.assign(b=np.inf), Y, None, r"^Input X contains infinity in the columns 'b' \(3\)"),
         (FRAME.assign(b="x"), Y, None, r"^MeanRegressor works on numbers, but 1 of the columns are not: 'b'"),
+        (FRAME.assign(b=pd.Timestamp(0)), Y, None, r"^MeanRegressor works on numbers, but .*: 'b' \(date\)"),
+        (pd.DataFrame({"d": [pd.Timestamp(0)] * 3}), Y, None, r"works on numbers, but .*: 'd' \(date\)"),
+        (pl.DataFrame(FRAME.assign(b=pd.Timestamp(0))), Y, None, r"works on numbers, but .*: 'b' \(date\)"),
+        (FRAME.assign(b=[{}] * 3), Y, None, r"^MeanRegressor works on numbers, but .*: 'b'"),
+        (np.zeros((3, 2), "M8[D]"), Y, None, "^MeanRegressor works on numbers, but X holds dates"),
         ([["1", "x"]] * 3, Y, None, "^could not convert string to float: MeanRegressor .* X holds 'x'"),
         (
             X,

@@ -94,9 +94,11 @@ class Checked:
         bad = ~np.isfinite(y) if y.dtype.kind == "f" else y < 0
         if bad.any():
             row = int(np.flatnonzero(bad.reshape(len(y), -1).any(axis=1))[0])
+            wrong = "missing or not one of the classes"
+            if y.dtype.kind == "f":
+                wrong = "missing" if np.isnan(y[row]).any() else "infinite"
             raise DataError(
-                f"the target of row {batch.start + row} is missing, infinite or not one of the classes: "
-                "fill it in, or leave the row out."
+                f"the target of row {batch.start + row} is {wrong}: fill it in, or leave the row out."
             )
 
 

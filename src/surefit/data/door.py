@@ -19,7 +19,7 @@ from surefit.core.native.finite import all_finite
 from surefit.data.batch import Batch
 from surefit.data.cells import Cells, cells_of, declared_levels, kind_of_cells
 from surefit.data.checks import Checked, check_weights
-from surefit.data.explain import explain, explain_target
+from surefit.data.explain import explain, explain_dates, explain_target
 from surefit.data.files import is_path
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
@@ -137,6 +137,9 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         "dtype": list(_FLOATS),
         "reset": reset,
     }
+    words = explain_dates(type(estimator).__name__, X)
+    if words is not None:
+        raise DataError(words)
     # What is known to be finite need not be read again; the rest scikit-learn turns down, in its words.
     how["ensure_all_finite"] = "allow-nan" if accepts.missing else not _known_finite(X)
     try:
@@ -145,8 +148,9 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         number = accepts.target == "number"
         X, y = validate_data(estimator, X, y, multi_output=accepts.several_targets, y_numeric=number, **how)
         return _contiguous(X), y
-    except ValueError as error:
-        sentence = explain(type(estimator).__name__, X, accepts.missing)
+    except (ValueError, TypeError) as error:
+        own = isinstance(error, TypeError) and not hasattr(X, "columns")  # words that users look for
+        sentence = None if own else explain(type(estimator).__name__, X, accepts.missing)
         if sentence is None:
             raise
         raise DataError(sentence) from error
@@ -220,8 +224,10 @@ def _admit_source(
 
 
 def _refuse_nothing(source: Source) -> None:
-    """Refuse a table without rows; where their number is not known, its first batch tells."""
+    """Refuse a table without columns or rows; where rows were not counted, the first batch tells."""
     rows = source.schema.rows
+    if source.schema.width == 0:
+        raise DataError("the table has no columns.")
     if rows == 0 or (rows is None and not any(len(batch) for batch in source)):
         raise DataError("the table has no rows.")
 

@@ -52,6 +52,22 @@ def _of_array(who: str, array: Any, missing_allowed: bool) -> str | None:
     return None
 
 
+def explain_dates(who: str, X: Any) -> str | None:
+    """The sentence for dates, which some libraries turn into numbers without a word and others cannot."""
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        import narwhals as nw
+
+        if name_given_twice([str(name) for name in X.columns]) is not None:
+            return None
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        schema = frame.schema.items() if isinstance(frame, nw.DataFrame) else ()
+        dates = [Column(str(name), "date") for name, dtype in schema if dtype.is_temporal()]
+        return other_kinds(who, dates, len(frame)) if dates else None
+    if getattr(X, "dtype", None) is None or X.dtype.kind not in "mM":
+        return None
+    return f"{who} works on numbers, but X holds dates: give days or seconds since some day as numbers."
+
+
 def explain_target(who: str, y: Any) -> str | None:
     """The sentence for a target of words where numbers are wanted."""
     array = np.asarray(y)

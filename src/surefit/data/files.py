@@ -61,6 +61,19 @@ def reading(path: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def files_in_place() -> Iterator[None]:
+    """Say in a sentence that a file which was there is not any more."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        name = error.filename or str(error)
+        raise DataError(
+            f"a file of the table is gone, it was there when the table was opened: {name}; "
+            "put it back, or read the table anew."
+        ) from error
+
+
 class FileFormat(Registered, kind="file-format", folder="surefit.data.readers"):
     """One format of files; it is known by how their names end."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from surefit.core.errors import DataError
 from surefit.core.progress import Bar, progress
 from surefit.core.registry import Registered, lookup
 from surefit.data.batch import Batch
+from surefit.data.files import files_in_place
 from surefit.data.source import ArraySource, Source
 from surefit.engine.running import Running, S, Tallied, Tally
 
@@ -24,7 +25,7 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
 
     def accumulate(self, of: Callable[[Batch], S], source: Source) -> S:
         """Return the sum of ``of(batch)`` over one pass; no rows, or no weight at all, is an error."""
-        with _plain_errors():
+        with files_in_place():
             total = self._sum(Tallied(of), source)
         if total is None or total.rows == 0:
             raise DataError("the table has no rows.")
@@ -36,7 +37,7 @@ class Engine(Registered, kind="engine", folder="surefit.engine"):
 
     def map(self, f: Callable[[Batch], Any], source: Source) -> Iterator[Any]:
         """Yield ``f(batch)`` for each batch, in row order, a few batches ahead of the caller at the most."""
-        with _plain_errors(), _reading(source) as bar:
+        with files_in_place(), _reading(source) as bar:
             for answer in self._answers(f, source.parts()):
                 yield answer
                 bar.advance(*getattr(answer, "shape", ())[:1])
@@ -70,18 +71,6 @@ def _reading(source: Source) -> AbstractContextManager[Bar]:
     return (
         nullcontext(Bar(None)) if isinstance(source, ArraySource) else progress("reading", source.schema.rows)
     )
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        name = error.filename or str(error)
-        raise DataError(
-            f"a file of the table is gone, it was there when the table was opened: {name}; "
-            "put it back, or read the table anew."
-        ) from error
 
 
 def choose_engine(source: Source) -> Engine:

@@ -18,6 +18,7 @@ from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import config, current_config, threads
 from surefit.core.errors import EngineError
 from surefit.data.batch import Batch
+from surefit.data.readers.dask import plain_errors
 from surefit.data.source import Source
 from surefit.engine.base import Engine, Step
 from surefit.engine.running import S, Tally, join, part_sum, tree_sizes
@@ -107,19 +108,13 @@ class _Scheduler:
             yield from dask.compute(*chunk, num_workers=self.width)
 
     def _remote(self, tasks: Iterator[Any], ahead: int) -> Iterator[Any]:
-        from distributed import KilledWorker
-
         begun = deque(self._client.compute(task) for task in islice(tasks, ahead))
         try:
-            while begun:
-                yield begun[0].result()
-                begun.popleft()
-                begun.extend(self._client.compute(task) for task in islice(tasks, 1))
-        except KilledWorker as error:
-            raise EngineError(
-                f"every worker that worked on the task {error.task!r} died, {error.last_worker.address} at "
-                "last: give the workers more memory, or make the partitions smaller."
-            ) from error
+            with plain_errors():
+                while begun:
+                    yield begun[0].result()
+                    begun.popleft()
+                    begun.extend(self._client.compute(task) for task in islice(tasks, 1))
         finally:
             self._client.cancel(list(begun))
 

@@ -7,6 +7,7 @@ and puts it in the Delayed's place; iterated here, a part computes its own parti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import DataError
+from surefit.core.errors import DataError, EngineError
+from surefit.data.arrow import kind_of
+from surefit.data.files import files_in_place
 from surefit.data.levels import Seen, seen_levels
 from surefit.data.matrix import distinct_labels
 from surefit.data.read import Reader
@@ -26,6 +29,22 @@ from surefit.data.stream import JOINED, ArrowStream, Block, MatrixStream, Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Say in a sentence that a file is gone, or that a task killed every worker that tried it."""
+    try:
+        with files_in_place():
+            yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # of distributed, which need not be there
+            raise
+        task, worker = error.args[0], error.args[1]
+        raise EngineError(
+            f"every worker that worked on the task {task!r} died, {worker.address} at last: "
+            "give the workers more memory, or make the partitions smaller."
+        ) from error
 
 
 def _computed(value: Any) -> Any:
@@ -39,14 +58,39 @@ class FramePart:
     partition: Any
     arrow_schema: pa.Schema
     rows: int
+    number: int
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Compute the partition, and cut it."""
-        return ArrowTable(frame_to_arrow(_computed(self.partition))).batches(columns)
+        """Compute the partition, hold it to what the frame declares, and cut it."""
+        table = frame_to_arrow(_computed(self.partition))
+        for field in self.arrow_schema:
+            if columns is None or field.name in columns:
+                _hold(field, table.schema, self.number)
+        return ArrowTable(table).batches(columns)
 
     def parts(self) -> Sequence[ArrowStream]:
         """A partition is one piece."""
         return (self,)
+
+
+def _hold(declared: pa.Field, schema: pa.Schema, number: int) -> None:
+    """Refuse a partition that lacks a column, or holds something else than the numbers or dates declared."""
+    import pyarrow as pa
+
+    if declared.name not in schema.names:
+        raise DataError(
+            f"partition {number} has no column {declared.name!r}, which the frame declares: "
+            "make all partitions alike."
+        )
+    found, wanted = schema.field(declared.name), kind_of(declared)
+    plain = ("number", "boolean")
+    if wanted == "category" or pa.types.is_null(found.type) or kind_of(found) == wanted:
+        return
+    if not (wanted in plain and kind_of(found) in plain):
+        raise DataError(
+            f"partition {number} holds {found.type} in column {declared.name!r}, which the frame declares as "
+            f"{declared.type}: make all partitions alike."
+        )
 
 
 class DaskFrame:
@@ -71,7 +115,8 @@ class DaskFrame:
         import dask
 
         first = self.frame[[self.frame.columns[0]]]
-        return list(dask.compute(*(dask.delayed(len)(part) for part in first.to_delayed())))
+        with plain_errors():
+            return list(dask.compute(*(dask.delayed(len)(part) for part in first.to_delayed())))
 
     @property
     def rows(self) -> int:
@@ -85,8 +130,8 @@ class DaskFrame:
 
     def parts(self) -> Sequence[ArrowStream]:
         """The partitions."""
-        delayed = self.frame.to_delayed()
-        return [FramePart(d, self.arrow_schema, n) for d, n in zip(delayed, self._counts, strict=True)]
+        pairs = zip(self.frame.to_delayed(), self._counts, strict=True)
+        return [FramePart(one, self.arrow_schema, rows, n) for n, (one, rows) in enumerate(pairs)]
 
     def select(self, columns: Sequence[str]) -> DaskFrame:
         """Let Dask read the columns that are needed, and no others."""
@@ -100,7 +145,8 @@ class DaskFrame:
         import dask
 
         parts = self.frame[list(names)].to_delayed()
-        return list(dask.compute(*(dask.delayed(_seen)(part, list(names)) for part in parts)))
+        with plain_errors():
+            return list(dask.compute(*(dask.delayed(_seen)(part, list(names)) for part in parts)))
 
     def beside(self, role: Role, values: Any) -> DaskFrame:
         """Add a column named after its role, from a Dask series or array with the same partitions."""
@@ -187,7 +233,8 @@ class DaskMatrix(MatrixStream):
         import dask
 
         chunks = _chunks(self.y, len(self.X.chunks[0]))
-        return list(dask.compute(*(dask.delayed(distinct_labels)(chunk) for chunk in chunks)))
+        with plain_errors():
+            return list(dask.compute(*(dask.delayed(distinct_labels)(chunk) for chunk in chunks)))
 
     def beside(self, role: Role, values: Any) -> DaskMatrix:
         """Cut a target or weights as X is cut."""
@@ -206,9 +253,10 @@ def _chunks(array: Any, count: int) -> list[Any]:
 
 def known_chunks(array: Any) -> Any:
     """An array, or a series' values, whose chunks have known sizes; a pass counts those that have not."""
-    if hasattr(array, "to_dask_array"):
-        array = array.to_dask_array(lengths=True)
-    return array.copy().compute_chunk_sizes() if np.isnan(array.shape[0]) else array
+    with plain_errors():
+        if hasattr(array, "to_dask_array"):
+            array = array.to_dask_array(lengths=True)
+        return array.copy().compute_chunk_sizes() if np.isnan(array.shape[0]) else array
 
 
 def is_dask(what: Any) -> bool:
