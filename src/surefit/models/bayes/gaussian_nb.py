@@ -229,7 +229,7 @@ class GaussianNB(OneStatisticClassifier):
 
     def _predict(self, X: Any) -> NDArray[Any]:
         densities, otherwise = self._densities(), int(self.class_prior_.argmax())
-        if self._fitted_coins().any():
+        if self.binary != "normal" and self._fitted_coins().any():
             scores = self._joint(X)
             return self.classes_[np.where(scores.max(axis=1) > -np.inf, scores.argmax(axis=1), otherwise)]
         if isinstance(X, np.ndarray):
@@ -256,8 +256,8 @@ class GaussianNB(OneStatisticClassifier):
         """Mean, 1 / deviation and the logarithm of prior and height at the mean."""
         var = np.maximum(self.var_[:, columns], _TINY)
         height = -0.5 * np.log(2 * np.pi * var).sum(axis=1)
-        mean, inverse = (np.ascontiguousarray(each) for each in (self.theta_[:, columns], 1.0 / np.sqrt(var)))
-        return mean, inverse, height + self._log_prior()
+        mean = np.ascontiguousarray(self.theta_[:, columns])
+        return mean, np.ascontiguousarray(1.0 / np.sqrt(var)), height + self._log_prior()
 
     def _log_prior(self) -> Vector:
         prior = self.class_prior_
@@ -269,8 +269,7 @@ class GaussianNB(OneStatisticClassifier):
         return np.concatenate([self._scores(block) for _, block in _dense_blocks(X)])
 
     def _scores(self, X: NDArray[Any]) -> Matrix:
-        coins = self._fitted_coins()
-        if not coins.any():
+        if self.binary == "normal" or not (coins := self._fitted_coins()).any():
             return normal_scores(X, *self._densities())
         heads = self._heads(coins)
         scores: Matrix = X[:, coins] @ (np.log(heads) - np.log1p(-heads)).T + np.log1p(-heads).sum(axis=1)
