@@ -15,6 +15,7 @@ import pytest
 
 import surefit
 from surefit.data.checks import Checked
+from surefit.data.readers.parquet import WHOLE
 from surefit.data.source import MappedSource
 from surefit.data.stream import BATCH_BYTES
 from surefit.engine.base import choose_engine
@@ -69,6 +70,7 @@ def test_two_threads_hold_one_row_group_open(tmp_path, monkeypatch):
             held.append(-1)
 
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", counted)
+    monkeypatch.setattr("surefit.data.readers.parquet.WHOLE", 0)  # as if the row groups were very large
     assert moments(path) == 4 * ROWS
     assert max(np.cumsum(held)) == 1
     assert len(held) == 8
@@ -106,8 +108,12 @@ RUN = {
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak cannot be started anew")
-def test_two_threads_read_in_less_than_200_megabytes(tmp_path):
+@pytest.mark.parametrize(
+    "rows", [ROWS, WHOLE // (8 * COLUMNS)], ids=["small groups", "the largest read whole"]
+)
+def test_two_threads_read_in_less_than_200_megabytes(tmp_path, rows):
     """All that the process takes while it reads, batches included."""
-    large, tiny = write(tmp_path / "large.parquet", 6), write(tmp_path / "tiny.parquet", 1, 1000)
-    arguments = [sys.executable, "-c", PROGRAM, str(large), str(tiny), str(6 * ROWS)]
+    groups = 6 * ROWS // rows + 2
+    large, tiny = write(tmp_path / "large.parquet", groups, rows), write(tmp_path / "tiny.parquet", 1, 1000)
+    arguments = [sys.executable, "-c", PROGRAM, str(large), str(tiny), str(groups * rows)]
     assert int(subprocess.run(arguments, **RUN).stdout) < 200 * MEGABYTE

@@ -148,32 +148,30 @@ def test_a_filtered_dataset_keeps_its_filter(tmp_path):
     assert column(surefit.read(filtered), "a").tolist() == [2.0, 3.0]
 
 
-def test_only_the_columns_asked_for_are_read(tmp_path, monkeypatch):
-    pq.write_table(pa.table({name: [1.0, 2.0] for name in "abcdef"}), tmp_path / "t.parquet")
+@pytest.fixture
+def asked(monkeypatch):
+    """The columns of each reading of a Parquet file."""
     asked = []
-    iterate = pq.ParquetFile.iter_batches
+    read = pq.ParquetFile.read_row_groups
 
-    def counted(self, size, groups, columns, **settings):
+    def counted(self, groups, columns, **settings):
         asked.append(tuple(columns))
-        return iterate(self, size, groups, columns, **settings)
+        return read(self, groups, columns, **settings)
 
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", counted)
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counted)
+    return asked
+
+
+def test_only_the_columns_asked_for_are_read(tmp_path, asked):
+    pq.write_table(pa.table({name: [1.0, 2.0] for name in "abcdef"}), tmp_path / "t.parquet")
     source = surefit.read(tmp_path / "t.parquet", target="f", weight="e", columns=["b", "a"])
     surefit.MeanRegressor().fit(source)
     assert asked == [("b", "a", "f", "e")]  # one pass, for numbers have no levels to find
 
 
-def test_levels_and_labels_are_found_in_counted_passes(tmp_path, monkeypatch):
+def test_levels_and_labels_are_found_in_counted_passes(tmp_path, asked):
     table = pa.table({"c": ["u", "v"], "x": [1.0, 2.0], "label": ["p", "q"]})
     pq.write_table(table, tmp_path / "t.parquet")
-    asked = []
-    iterate = pq.ParquetFile.iter_batches
-
-    def counted(self, size, groups, columns, **settings):
-        asked.append(tuple(columns))
-        return iterate(self, size, groups, columns, **settings)
-
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", counted)
     model = surefit.MajorityClassifier().fit(
         surefit.read(tmp_path / "t.parquet", target="label", columns=["x"])
     )
