@@ -17,7 +17,7 @@ from typing import Any
 
 _lock = threading.Lock()
 _depth = 0
-_limit: Any = None
+_before: list[tuple[Any, int]] = []  # the libraries that had more than one thread, and how many
 
 
 @contextmanager
@@ -47,33 +47,35 @@ def controller() -> Any:
 
 
 def _enter() -> None:
-    global _depth, _limit
+    global _depth, _before
     with _lock:
         if _depth == 0:
-            _let_any_thread_set()
-            _limit = controller().limit(limits=1)
-            _let_any_thread_set()
+            counted = [(library, library.get_num_threads()) for library in controller().lib_controllers]
+            _before = [(library, count) for library, count in counted if count is not None and count > 1]
+            for library, _ in _before:
+                _set(library, 1)
         _depth += 1
 
 
 def _leave() -> None:
-    global _depth, _limit
+    global _depth
     with _lock:
         _depth -= 1
         if _depth == 0:
-            _let_any_thread_set()
-            _limit.restore_original_limits()
-            _let_any_thread_set()
-            _limit = None
+            for library, count in _before:
+                _set(library, count)
 
 
-def _let_any_thread_set() -> None:
+def _set(library: Any, count: int) -> None:
     # threadpoolctl lets the first thread that sets OpenBLAS's limit own it, and ignores all others without a
     # word; here the one who restores it need not be the one who set it.
-    for library in controller().lib_controllers:
-        clear = getattr(library, "clear_controlling_thread", None)
-        if clear is not None:
-            clear(force=True)
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is None:
+        library.set_num_threads(count)
+        return
+    clear(force=True)
+    library.set_num_threads(count)
+    clear(force=True)
 
 
 def _fresh_lock() -> None:

@@ -88,9 +88,10 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     """Run every rule whose needs the evidence meets."""
     findings: list[Finding] = []
     ran = []
+    given = {name for name, value in evidence.items() if value is not None}
     for name, rule in members("rule").items():
         assert issubclass(rule, Rule)
-        if all(evidence.get(need) is not None for need in rule.needs):
+        if given.issuperset(rule.needs):
             ran.append(name)
             findings.extend(rule().findings(evidence))
     findings.sort(key=lambda finding: _ORDER[finding.severity])

@@ -17,7 +17,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -100,6 +100,7 @@ class Parameter:
     default: Any
     keyword_only: bool
     alternatives: tuple[Alternative, ...]
+    default_holds: bool = False  # found out once, as most values are defaults
 
     def holds(self, value: Any) -> bool:
         """Whether the value is of one of the declared forms; shares are not meant by whole numbers that are
@@ -124,7 +125,8 @@ def parameters_of(cls: type) -> Mapping[str, Parameter]:
         if name not in hints:
             raise TypeError(f"{cls.__name__}.__init__ must annotate its parameter {name!r}.")
         alternatives = tuple(_alternatives(hints[name]))
-        declared[name] = Parameter(name, entry.default, entry.kind is entry.KEYWORD_ONLY, alternatives)
+        found = Parameter(name, entry.default, entry.kind is entry.KEYWORD_ONLY, alternatives)
+        declared[name] = replace(found, default_holds=found.holds(entry.default))
     return types.MappingProxyType(declared)
 
 
@@ -133,6 +135,8 @@ def validate(estimator: Any) -> None:
     cls: Any = type(estimator)
     for name, parameter in parameters_of(cls).items():
         value = getattr(estimator, name)
+        if value is parameter.default and parameter.default_holds:
+            continue
         if not parameter.holds(value):
             owner = type(estimator).__name__
             raise ParameterError(

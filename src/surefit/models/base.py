@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _clone_parametrized
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +26,9 @@ from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.candidate import Candidate
+
+PLAIN = {type(None), bool, int, float, str}
+ALSO_CLONED = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}  # beside the parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Estimator(
     def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
         validate(self)
         source = self._source(X, y, sample_weight, **also)
-        watch = _CallbackWatch(self, X, y, sample_weight)
+        watch = _CallbackWatch(self, X, y, sample_weight) if self.__dict__.get("_skl_callbacks") else None
         self.trace_ = Trace(watcher=watch)
         try:
             with one_blas_thread():
@@ -114,7 +117,8 @@ class Estimator(
             self._adopt(learned, source.schema)
         finally:
             self.trace_.close()
-        watch.finish()
+        if watch is not None:
+            watch.finish()
 
     def _atomically(self, step: Callable[[], None]) -> Self:
         """Run a step that changes the fitted state; if it fails, nothing has changed."""
@@ -174,6 +178,13 @@ class Estimator(
             return np.concatenate(blocks)
         write_columns(to, names, answers)
         return None
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy that is not fitted; plain parameters need none of the care that others do."""
+        given = self.get_params(deep=False)
+        if ALSO_CLONED.isdisjoint(self.__dict__) and all(type(value) in PLAIN for value in given.values()):
+            return type(self)(**given)
+        return cast(Self, _clone_parametrized(self))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "certificate_" in self.__dict__

@@ -66,8 +66,8 @@ class AdaBoost(Ensemble, abstract=True):
         """The rows that a member is fitted to, their target, and their weights."""
 
     @abstractmethod
-    def _judge(self, member: Any, batch: Batch, weight: Floats) -> Round | None:
-        """What a member is worth; None where it is too bad to be kept."""
+    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+        """What a member with such answers is worth; None where it is too bad to be kept."""
 
     @abstractmethod
     def _keeps_bad(self, members: int) -> bool:
@@ -94,10 +94,11 @@ class AdaBoost(Ensemble, abstract=True):
         self._refuse(base)
         weight = _shares(batch)
         members: list[Any] = []
+        answers: list[Any] = []
         rounds: list[Round] = []
 
         def learned() -> Learned:
-            return self._learned(members, rounds, seed, batch, source, evidence)
+            return self._learned(members, answers, rounds, seed, batch, source, evidence)
 
         for number in trace.iterations(self.n_estimators):
             draws = stream(seed, number)
@@ -107,9 +108,11 @@ class AdaBoost(Ensemble, abstract=True):
                 member.fit(X, y)
             else:
                 member.fit(X, y, sample_weight=given)
-            found = self._judge(member, batch, weight)
+            said = self._answers_of(member, batch.X)
+            found = self._judge(said, batch, weight)
             if found is not None or self._keeps_bad(len(members)):
                 members.append(member)
+                answers.append(said)
             if found is not None:
                 rounds.append(found)
             trace.record(objective=None if found is None else found.error, learned=learned)
@@ -132,6 +135,7 @@ class AdaBoost(Ensemble, abstract=True):
     def _learned(
         self,
         members: list[Any],
+        answers: list[Any],
         rounds: list[Round],
         seed: int,
         batch: Batch,
@@ -147,7 +151,6 @@ class AdaBoost(Ensemble, abstract=True):
             "estimators": list(members),
             "seed": seed,
         }
-        answers = [self._answers_of(member, batch.X) for member in members]
         proof = self._proof(answers, rounds, batch)
         return Learned(self._parameters(common, source), proof, evidence)
 
@@ -155,6 +158,7 @@ class AdaBoost(Ensemble, abstract=True):
         """Weigh the rows again by what each member missed, and prove the members that can be."""
         batch = gathered(source)
         weight = _shares(batch)
+        answers = [self._answers_of(member, batch.X) for member in self.estimators_]
         rounds: list[Round] = []
         for number, member in enumerate(self.estimators_):
             if isinstance(member, Estimator):
@@ -163,7 +167,7 @@ class AdaBoost(Ensemble, abstract=True):
                 proof = proof_of(member, *self._given(batch, weight, draws))
                 if not proof.holds and member.certificate_.holds:
                     return proof
-            found = self._judge(member, batch, weight)
+            found = self._judge(answers[number], batch, weight)
             if found is None:
                 break
             rounds.append(found)
@@ -181,7 +185,6 @@ class AdaBoost(Ensemble, abstract=True):
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
             return Certificate("measured", f"relative change of the {worst}", gaps[worst], STATED)
-        answers = [self._answers_of(member, batch.X) for member in self.estimators_]
         return self._proof(answers, rounds, batch)
 
     @property

@@ -115,8 +115,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         """The number of the class that a member votes for."""
         return np.searchsorted(self._known, member.predict(X))
 
-    def _judge(self, member: Any, batch: Batch, weight: Floats) -> Round | None:
-        missed = self._answers_of(member, batch.X) != np.asarray(batch.y)
+    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+        missed = answers != np.asarray(batch.y)
         error = float(weight[missed].sum() / weight.sum())
         if error <= 0:
             return Round(0.0, 1.0, None)
@@ -169,12 +169,10 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         """After each member: for each class the votes for it less a share of those for others, over all."""
         classes, total = self.n_classes_, 0.0
         sums = np.zeros((rows, classes))
-        others = 1.0 / max(classes - 1, 1)
+        says = np.where(np.eye(classes) > 0, 1.0, -1.0 / max(classes - 1, 1))
         for codes, vote in zip(answers, votes, strict=False):
             total += vote
-            chosen = np.zeros_like(sums)
-            chosen[np.arange(rows), codes] = 1.0
-            sums = sums + vote * (chosen - others * (1.0 - chosen))
+            sums = sums + vote * says[codes]
             yield sums / total
 
     @staticmethod

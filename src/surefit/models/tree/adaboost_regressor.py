@@ -98,8 +98,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     def _answers_of(self, member: Any, X: Any) -> Floats:
         return np.asarray(member.predict(X), dtype=np.float64)
 
-    def _judge(self, member: Any, batch: Batch, weight: Floats) -> Round | None:
-        off = np.abs(self._answers_of(member, batch.X) - np.asarray(batch.y))
+    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+        off = np.abs(answers - np.asarray(batch.y))
         used = weight > 0
         largest = float(off[used].max())
         share = np.minimum(off / largest, 1.0) if largest > 0 else np.zeros_like(off)

@@ -22,7 +22,7 @@ from surefit.engine.in_turn import in_turn
 from surefit.models.base import Estimator, Learned
 from surefit.models.baseline.majority import MajorityClassifier
 from surefit.models.linear.rows import gathered
-from surefit.models.tree.bagging_draws import Draws, Places, columns_of, columns_to_draw, rows_to_draw
+from surefit.models.tree.bagging_draws import Drawn, Draws, Places, columns_of, columns_to_draw, rows_to_draw
 from surefit.models.tree.bagging_errors import MemberErrors
 from surefit.models.tree.members import (
     STATED,
@@ -160,8 +160,9 @@ class Bagging(Ensemble, abstract=True):
         started = len(members)
 
         def one(number: int) -> tuple[Any, Places, Any, Any]:
-            member, chosen = self._member(draws, number, base, batch)
-            return member, chosen, *self._said(draws, number, member, batch)
+            drawn = draws.of(number, batch.weight)
+            member = self._member(drawn, base, batch)
+            return member, drawn.features, *self._said(drawn, member, batch)
 
         numbers = range(started, self.n_estimators)
         with closing(in_turn(one, numbers, min(jobs_for(self.n_jobs), len(numbers)))) as found:
@@ -183,37 +184,34 @@ class Bagging(Ensemble, abstract=True):
                 "count only where rows are drawn by them: use bootstrap=True."
             )
 
-    def _member(self, draws: Draws, number: int, base: Any, batch: Batch) -> tuple[Any, Places]:
-        features, X, y, weight, generator = self._given(draws, number, base, batch)
-        member = seeded(base, generator)
+    def _member(self, drawn: Drawn, base: Any, batch: Batch) -> Any:
+        X, y, weight = self._given(drawn, base, batch)
+        member = seeded(base, drawn.generator)
         if self._is_constant(base, y):
             member = MajorityClassifier()
         if weight is None:
             member.fit(X, y)
         else:
             member.fit(X, y, sample_weight=weight)
-        return member, features
+        return member
 
     def _is_constant(self, base: Any, y: NDArray[Any]) -> bool:
         """Whether a bag holds one class only, of which most classifiers cannot learn."""
         return self.accepts.target == "class" and is_own(base) and bool((y == y[0]).all())
 
-    def _given(
-        self, draws: Draws, number: int, base: Any, batch: Batch
-    ) -> tuple[Places, Any, NDArray[Any], Floats | None, np.random.Generator]:
-        """The columns of a member, and its rows: all with how often each was drawn, or those drawn."""
-        features, drawn, generator = draws.of(number, batch.weight)
-        X: Any = columns_of(batch.X, features)
-        y = np.asarray(batch.y)
+    def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Floats | None]:
+        """The rows of a member: all with how often each was drawn, or those drawn."""
+        X: Any = columns_of(batch.X, drawn.features)
+        y, rows = np.asarray(batch.y), drawn.rows
         kept = None if self.bootstrap or batch.weight is None else batch.weight
-        if not self.bootstrap and draws.size == draws.rows:
-            return features, X, y, kept, generator
-        counts = np.bincount(drawn, minlength=draws.rows).astype(np.float64)
+        if not self.bootstrap and len(rows) == len(batch):
+            return X, y, kept
+        counts = np.bincount(rows, minlength=len(batch)).astype(np.float64)
         if kept is not None:
             counts *= kept
         if takes_weights(base) and not self._lacks_a_class(base, y, counts):
-            return features, X, y, counts, generator
-        return features, X[drawn], y[drawn], None if kept is None else kept[drawn], generator
+            return X, y, counts
+        return X[rows], y[rows], None if kept is None else kept[rows]
 
     def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Floats) -> bool:
         """Whether a class has no row in the bag: a member of surefit then sees the other classes only."""
@@ -225,19 +223,18 @@ class Bagging(Ensemble, abstract=True):
         weight = np.ones(len(batch)) if batch.weight is None else batch.weight
         return MemberErrors(self._truth(batch), weight, self.accepts.target == "class")
 
-    def _said(self, draws: Draws, number: int, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats]:
+    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats]:
         """The rows that a member was not given, or all where members leave none out; and its answers."""
-        features, drawn, _ = draws.of(number, batch.weight)
-        rows = np.ones(draws.rows, dtype=bool)
-        if self.bootstrap or draws.size < draws.rows:
-            rows[drawn] = False
+        rows = np.ones(len(batch), dtype=bool)
+        if self.bootstrap or len(drawn.rows) < len(batch):
+            rows[drawn.rows] = False
         if not rows.any():
             return rows, np.empty((0, self._truth(batch).shape[1]))
         X: Any = batch.X
-        return rows, self._answers_of(member, columns_of(X if rows.all() else X[rows], features))
+        return rows, self._answers_of(member, columns_of(X if rows.all() else X[rows], drawn.features))
 
     def _judge(self, errors: MemberErrors, draws: Draws, number: int, member: Any, batch: Batch) -> None:
-        errors.add(*self._said(draws, number, member, batch))
+        errors.add(*self._said(draws.of(number, batch.weight), member, batch))
 
     def _learned(
         self,
@@ -322,8 +319,7 @@ class Bagging(Ensemble, abstract=True):
             member = self.estimators_[number]
             if not isinstance(member, Estimator):
                 return None
-            _, X, y, weight, _ = self._given(draws, number, base, batch)
-            return proof_of(member, X, y, weight)
+            return proof_of(member, *self._given(draws.of(number, batch.weight), base, batch))
 
         found = in_turn(proof, range(len(self.estimators_)), jobs_for(self.n_jobs))
         with closing(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,14 @@ from surefit.resample.streams import stream
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+
+
+class Drawn(NamedTuple):
+    """The columns and rows of a member, and what is left of its stream."""
+
+    features: Places
+    rows: Places
+    generator: np.random.Generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +59,11 @@ class Draws:
             return np.arange(self.rows)
         return np.sort(generator.permutation(self.rows)[: self.size])
 
-    def of(self, member: int, weight: Floats | None) -> tuple[Places, Places, np.random.Generator]:
-        """The columns and rows of a member, and what is left of its stream."""
+    def of(self, member: int, weight: Floats | None) -> Drawn:
+        """What a member is given."""
         generator = self.generator(member)
         features = self.features(generator)
-        return features, self.drawn(generator, weight), generator
+        return Drawn(features, self.drawn(generator, weight), generator)
 
 
 def rows_to_draw(asked: Any, rows: int, weight: Floats | None, bootstrap: bool) -> int:

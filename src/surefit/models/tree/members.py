@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -104,7 +105,16 @@ def is_own(base: Any) -> bool:
 
 def takes_weights(base: Any) -> bool:
     """Whether a model can be fitted to weighted rows."""
-    return bool(has_fit_parameter(base, "sample_weight"))
+    return (
+        _class_takes_weights(type(base))
+        if isinstance(base, Estimator)
+        else bool(has_fit_parameter(base, "sample_weight"))
+    )
+
+
+@cache
+def _class_takes_weights(cls: type) -> bool:
+    return bool(has_fit_parameter(cls, "sample_weight"))
 
 
 def seeded(base: Any, generator: np.random.Generator) -> Any:
