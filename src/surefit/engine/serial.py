@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from surefit.data.batch import Batch
-from surefit.data.source import Source
+from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine, Step
 from surefit.engine.running import S, Tally
 
@@ -16,6 +16,14 @@ class Serial(Engine):
     """The plain loop: one batch in memory."""
 
     name = "serial"
+
+    def accumulate(self, of: Callable[[Batch], S], source: Source) -> S:
+        """Return the sum over one pass; rows in memory are one batch, with nothing to add up."""
+        if isinstance(source, ArraySource):
+            batch = source.batch
+            if len(batch) and (batch.weight is None or batch.weight.any()):
+                return of(batch)
+        return super().accumulate(of, source)
 
     def _steps(
         self, of: Callable[[Batch], Tally[S]], parts: Sequence[Source], first: int = 0

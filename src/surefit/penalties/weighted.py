@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import checked_numbers, coefficients, require_length
+from surefit.penalties.arrays import by_row, checked_numbers, coefficients, require_length
 from surefit.penalties.base import CASE_COLUMNS, Columns
 from surefit.penalties.table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
@@ -46,6 +46,18 @@ class Weighted(Tabulated):
         levels, share = self.strength * weights, self.l1_share
         lower = np.full(p, 0.0 if self.positive else -np.inf)
         return CoordinateTable(levels * share, levels * (1 - share), lower, np.full(p, np.inf))
+
+    def value(self, w: ArrayLike) -> float:
+        """Return the sum over the coefficients; solvers ask for it at every step."""
+        if self.positive:
+            return super().value(w)
+        w, share = coefficients(w), self.l1_share
+        weights = np.ones(1) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        if self.weights is not None:
+            require_length(type(self).__name__, "weights", len(weights), len(w))
+        each = (0.5 * (1 - share)) * w**2 if share < 1 else 0.0
+        each = each + share * np.abs(w) if share > 0 else each
+        return float(np.sum(self.strength * by_row(weights, w) * each))
 
     def largest(self, gradient_at_zero: ArrayLike) -> float:
         """Return the largest slope at zero, each divided by its column weight."""

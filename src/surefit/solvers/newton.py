@@ -40,22 +40,29 @@ def newton_point(model: Model) -> Array | None:
     objective = model.objective
     squares = objective.penalty.quadratic(objective.columns)
     assert squares is not None
-    A = _whole(model, squares)
+    A = model.repeated(squares, 0.0) if squares.ndim == 1 else _whole(model, squares)
     found = []
     for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
-        factor = Factor.of(H + A)
+        whole, right = _penalised(H, g, w, A)
+        factor = Factor.of(whole)
         if factor is None:
             return None
-        right = g + A @ w
         step = factor.solve(right)
-        found.append(w - step - factor.solve((H + A) @ -step + right))  # refined once
+        found.append(w - step - factor.solve(right - whole @ step))  # refined once
     return model.joined(found)
+
+
+def _penalised(H: Array, g: Array, w: Array, A: Array) -> tuple[Array, Array]:
+    """Return the matrix and the slopes with those of w'Aw/2, A being a matrix or its diagonal."""
+    if A.ndim == 2:
+        return H + A, g + A @ w
+    whole = H.copy()
+    whole.flat[:: len(whole) + 1] += A
+    return whole, g + A * w
 
 
 def _whole(model: Model, squares: Array) -> Array:
     """Return the penalty's matrix for all coordinates of a block."""
-    if squares.ndim == 1:
-        return np.diag(model.repeated(squares, 0.0))
     size, one = len(model.gradients[0]), model.objective.shape[0]
     whole = np.zeros((size, size))
     for first in range(0, size, one):

@@ -55,8 +55,8 @@ class Factor:
         if not len(self.scale):
             return np.zeros_like(right)
         scale = self.scale if right.ndim == 1 else self.scale[:, None]
-        found: Array = linalg.cho_solve((self.lower, True), right / scale, check_finite=False) / scale
-        return found
+        found, _ = linalg.lapack.dpotrs(self.lower, right / scale, lower=1)
+        return np.asarray(found / scale)
 
 
 @dataclass(frozen=True, slots=True)

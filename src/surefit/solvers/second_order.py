@@ -205,7 +205,8 @@ class _Run:
         """Return the model's minimiser and the decrease it promises, damped until both make sense."""
         objective = self.objective
         self.bends = np.maximum(self.bends, _diagonal(here.hessian, objective.shape))
-        bends = np.where(self.bends > 0, self.bends, self._column_bends())
+        bent = self.bends > 0
+        bends = self.bends if bent.all() else np.where(bent, self.bends, self._column_bends())
         room = self._room(value)
         while True:
             beyond = 10.0

@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.gram import sandwich
+from surefit.core.native.linear_loss import Wanted
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.products import pulled, scores_of
+from surefit.stats.fused import fused_sums
+from surefit.stats.products import bordered, pulled, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
 
 Array = NDArray[np.float64]
+
+WANTED: tuple[Wanted, ...] = ("value", "gradient", "hessian")  # by order
 
 
 class PointwiseLoss(Protocol):
@@ -72,13 +76,14 @@ class Curvature(Statistic):
         if loss is None or w is None:
             raise ValueError("a Curvature needs loss= and w=.")
         X: Any = batch.X
+        fused = fused_sums(loss, batch, w, intercept, WANTED[order]) if order > 0 or w.any() else None
+        if fused is not None:
+            weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
+            end = None if intercept is not None else -1
+            gradient = np.zeros(0) if fused.gradient is None else fused.gradient[:end]
+            hessian = np.zeros(0) if fused.hessian is None else fused.hessian[:end, :end]
+            return cls(weight, fused.value, gradient, hessian)
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
-        fused = getattr(loss, "over_rows", None) if order > 0 else None
-        sums = None if fused is None else fused(batch, w, intercept, order == 2)
-        if sums is not None:  # a kernel of its own
-            hessian = _block(X, sums.bend, None, intercept)[0] if order == 2 else np.zeros(0)
-            gradient = sums.gradient if intercept is not None else sums.gradient[:-1]
-            return cls(float(s.sum()), sums.value, gradient, hessian)
         z = scores_of(batch, w, intercept)
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
         value = float((s * each).sum())
@@ -155,8 +160,7 @@ def _block(X: Any, bend: Array, slope: Array | None, intercept: Any) -> tuple[Ar
     found = sandwich(X, bend, slope)
     if intercept is None:
         return found.gram, found.cross
-    side = found.sums[:, None]
-    return np.block([[found.gram, side], [side.T, np.full((1, 1), bend.sum())]]), found.cross
+    return bordered(found.gram, found.sums, found.sums, float(bend.sum())), found.cross
 
 
 def _blocks(X: Any, bend: Array, slope: Array, intercept: Any) -> tuple[Array, Array]:

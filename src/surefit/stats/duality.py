@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.gram import sandwich
+from surefit.core.native.linear_loss import LossSums
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.products import pulled, scores, scores_of
+from surefit.stats.fused import fused_sums
+from surefit.stats.products import bordered, pulled, scores, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 
 Array = NDArray[np.float64]
@@ -91,6 +93,10 @@ class Slopes(Statistic):
         """
         if loss is None or w is None or free is None:
             raise ValueError("Slopes need loss=, w= and free=.")
+        if slopes is None and signs == (1.0, 1.0) and not free.shape[1]:
+            fused = fused_sums(loss, batch, w, intercept, "gap")
+            if fused is not None:
+                return cls._of_sums(batch, fused, intercept is not None)
         if _is_large(batch, w):
             about = {"loss": loss, "w": w, "intercept": intercept, "free": free, "slopes": slopes}
             return reduce(add, (cls.of(piece, **about, signs=signs) for piece in _pieces(batch, w)))
@@ -112,6 +118,33 @@ class Slopes(Statistic):
             _bordered(np.asarray(X.T @ s, dtype=np.float64), s.sum(), intercept),
             _bordered(squares, s.sum(), intercept),
             _bordered(_along(X, s, free, squares), s.sum(), intercept),
+        )
+
+    @classmethod
+    def _of_sums(cls, batch: Batch, found: LossSums, intercept: bool) -> Slopes:
+        """Return what a kernel added up; the intercept is the only free direction."""
+        assert found.gradient is not None
+        assert found.gap is not None
+        weight = float(len(batch)) if batch.weight is None else float(np.sum(batch.weight))
+        end, gap, last = None if intercept else -1, found.gap, np.full(int(intercept), weight)
+        bends = gap.bends[:end, None][:, : int(intercept)]
+        if bends.ndim == 2:
+            bend = bends[None]
+        else:
+            outputs = found.gradient.shape[1]
+            bend = np.empty((outputs, outputs, *bends.shape[:2]))
+            first, second = np.triu_indices(outputs)
+            bend[first, second] = bend[second, first] = bends.transpose(2, 0, 1)
+        return cls(
+            weight,
+            found.value,
+            found.gradient[:end],
+            bend,
+            gap.signs[:2],
+            float(gap.signs[2]),
+            np.append(gap.sums, last),
+            np.append(gap.squares, last),
+            last,
         )
 
     def __add__(self, other: Slopes) -> Slopes:
@@ -302,7 +335,7 @@ def _bend(X: Any, h: Array, free: Array, intercept: Any) -> Array:
         part, sums = pulled(X, h[:, None] * Z), pulled(X, h)
     if intercept is None:
         return part
-    return np.block([[part, sums[:, None]], [(sums @ free)[None, :], np.full((1, 1), h.sum())]])
+    return bordered(part, sums, sums @ free, float(h.sum()))
 
 
 def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:

@@ -21,6 +21,8 @@ def scores(X: Any, w: Array) -> Array:
     >>> scores(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0, 4.0]))
     array([11.])
     """
+    if not w.any():  # at the start of a fit
+        return np.zeros((X.shape[0], *w.shape[1:]))
     if not _narrow(X):
         return np.asarray(X @ w, dtype=np.float64)
     out = np.empty((len(X), *w.shape[1:]))
@@ -53,6 +55,19 @@ def pulled(X: Any, u: Array) -> Array:
     for some in _blocks(X):
         total += X[some].astype(np.float64).T @ u[some]
     return total
+
+
+def bordered(block: Array, right: Array, below: Array, corner: float) -> Array:
+    """Return a matrix with one more column, one more row, and what is in both: those of an intercept.
+
+    >>> bordered(np.eye(1), np.array([2.0]), np.array([3.0]), 4.0)
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    rows, columns = block.shape
+    found = np.empty((rows + 1, columns + 1))
+    found[:-1, :-1], found[:-1, -1], found[-1, :-1], found[-1, -1] = block, right, below, corner
+    return found
 
 
 def _narrow(X: Any) -> bool:
