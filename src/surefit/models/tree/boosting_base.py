@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.native.boost_apply import BoostedNodes
-from surefit.core.native.boost_grow import BoostRules, BoostTable
+from surefit.core.native.boost_grow import BoostRules
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import admit_rows
@@ -26,15 +26,15 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target
-from surefit.models.tree.bins import Bins
 from surefit.models.tree.boosting_constraints import interaction_groups
 from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_parameters import BoostParameters, proof
-from surefit.models.tree.boosting_rounds import Part, Rounds, Stopping
-from surefit.models.tree.boosting_rows import BoostRows, answered, held_out_rows, prepared
+from surefit.models.tree.boosting_rounds import Part, Rounds, Setup, Stopping
+from surefit.models.tree.boosting_rows import answered, drawn_apart, losses_again, prepared
 from surefit.models.tree.boosting_scoring import scorer_of
 from surefit.models.tree.boosting_trees import Grove, joined
 from surefit.models.tree.growing import TreeRows
+from surefit.models.tree.row_draws import HeldOutRows
 from surefit.models.tree.rows import Levels, matrix_of
 
 Floats = NDArray[np.float64]
@@ -151,15 +151,10 @@ class HistGradientBoosting(TreeRows, abstract=True):
         rows = prepared(
             self, source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed)
         )
-        loss.check(rows.y, who)
-        baseline = self.baseline_ if goes_on else loss.start(*_training(rows))
-        groves, scores = self._standing(goes_on, baseline, source, engine, len(rows.y))
-        train = rows.part(~rows.held_out, scores)
-        held_out = rows.part(rows.held_out, scores) if rows.held_out.any() else None
-        if apart is not None:
-            held_out = self._rows_apart(apart, rows, schema, baseline, groves)
-        stops = self._stops_early(len(rows.y))
-        done = self.n_iter_ if goes_on else 0
+        loss.check(rows.ends(), who)
+        baseline = self.baseline_ if goes_on else None
+        stops = self._stops_early(rows.count)
+        done = self._rounds_done(goes_on)
         number = seed() if self.max_features < 1 else seed.value
         rules = BoostRules(
             max_leaves=self.max_leaf_nodes or 0,
@@ -170,8 +165,14 @@ class HistGradientBoosting(TreeRows, abstract=True):
             monotone=monotone,
             groups=interaction_groups(self.interaction_cst, schema.width),
         )
-        table = BoostTable.of(train.codes, rows.bins.counts, rows.bins.levels > 0)
-        rounds = Rounds(loss, rules, rows.bins, self.learning_rate, number, table, train, held_out, groves)
+        groves = [self._grove()] if goes_on else []
+        setup = Setup(loss, rules, self.learning_rate, number, baseline, groves)
+        rounds = rows.rounds(setup, lambda: answered(self, source, engine, groves[0])[0])
+        assert setup.baseline is not None
+        baseline = setup.baseline
+        if apart is not None:
+            rounds.held_out = self._rows_apart(apart, rows, schema, baseline, groves)
+        held_out = rounds.held_out
         rounds.trees = done * loss.outputs
         stopping = self._stopping(loss, held_out is not None, schema) if stops else None
         if goes_on and stopping is not None:
@@ -200,15 +201,17 @@ class HistGradientBoosting(TreeRows, abstract=True):
     def _stops_early(self, rows: int) -> bool:
         return rows > EARLY_ABOVE if self.early_stopping == "auto" else bool(self.early_stopping)
 
-    def _held_out(self, count: int, y: Floats, apart: bool, seed: Callable[[], int]) -> NDArray[np.bool_]:
+    def _held_out(
+        self, count: int, targets: Callable[[], Floats], apart: bool, seed: Callable[[], int]
+    ) -> HeldOutRows:
         if apart or self.validation_fraction is None or not self._stops_early(count):
-            return np.zeros(count, dtype=bool)
-        return held_out_rows(y, self.validation_fraction, self._stratified, seed())
+            return HeldOutRows()
+        return drawn_apart(count, targets, self.validation_fraction, self._stratified, seed())
 
     _stratified = False
 
     def _rows_apart(
-        self, apart: Any, rows: BoostRows, schema: Schema, baseline: Floats, groves: list[Grove]
+        self, apart: Any, rows: Any, schema: Schema, baseline: Floats, groves: list[Grove]
     ) -> Part:
         X, y, weight = apart
         accepts = replace(self.accepts, cells=True) if rows.levels else self.accepts
@@ -222,19 +225,15 @@ class HistGradientBoosting(TreeRows, abstract=True):
     def _coded(self, y: Any, schema: Schema) -> Floats:
         return np.asarray(y, dtype=np.float64).ravel()
 
-    def _standing(
-        self, goes_on: bool, baseline: Floats, source: Source, engine: Engine, rows: int
-    ) -> tuple[list[Grove], Floats]:
-        """Return the trees that there are already, and where they leave the scores."""
+    def _rounds_done(self, goes_on: bool) -> int:
         if not goes_on:
-            return [], np.repeat(baseline[:, None], rows, axis=1)
+            return 0
         if self.max_iter < self.n_iter_:
             raise ParameterError(
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} "
                 "when warm_start==True; raise it."
             )
-        grove = self._grove()
-        return [grove], answered(self, source, engine, grove)[0]
+        return self.n_iter_
 
     def _stopping(self, loss: BoostLoss, on_held_out: bool, schema: Schema) -> Stopping:
         if self.scoring == "loss":
@@ -278,23 +277,21 @@ class HistGradientBoosting(TreeRows, abstract=True):
             float("nan") if held is None else held.mean_loss(rounds.loss),
         )
 
-    def _evidence(self, stopping: Stopping | None, rows: BoostRows) -> dict[str, Any]:
-        found: dict[str, Any] = {"rows": len(rows.y)}
+    def _evidence(self, stopping: Stopping | None, rows: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {"rows": rows.count}
         if stopping is not None and stopping.held_out:
             found["held_out_curve"] = (np.array(stopping.held_out), self.max_iter)
         return found
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Send the rows down the stored trees and compute both losses again."""
-        scores, y, weight = answered(self, source, engine, self._grove())
         # Rows that were given apart are not here, and what was stated of them is not checked.
         apart = not np.isnan(self.held_out_loss_) and not self._drew_rows
-        held_out = self._held_out(len(y), y, apart, lambda: self.seed_)
-        no_codes = np.empty((len(y), 0), np.uint8)
-        rows = BoostRows(y, weight, held_out, (), Bins((), np.empty(0, np.int64)), no_codes)
-        loss = self._boost_loss()
-        train = rows.part(~held_out, scores).mean_loss(loss)
-        held = rows.part(held_out, scores).mean_loss(loss) if held_out.any() else None
+
+        def drawn(count: int, targets: Callable[[], Floats]) -> HeldOutRows:
+            return self._held_out(count, targets, apart, lambda: self.seed_)
+
+        train, held = losses_again(self, source, engine, self._grove(), drawn)
         return proof(self.training_loss_, self.held_out_loss_, train, held)
 
     @property
@@ -341,11 +338,6 @@ class HistGradientBoosting(TreeRows, abstract=True):
         """Which columns are split by levels; None for none."""
         check_is_fitted(self)
         return np.array([len(own) > 0 for own in self.levels_]) if self.levels_ else None
-
-
-def _training(rows: BoostRows) -> tuple[Floats, Floats | None]:
-    kept = ~rows.held_out
-    return rows.y[kept], None if rows.weight is None else rows.weight[kept]
 
 
 class _Drawn:

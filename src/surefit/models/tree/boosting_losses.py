@@ -12,6 +12,7 @@ from scipy.special import expit, logit, softmax
 from surefit.core.errors import DataError
 from surefit.core.native.boost_gradients import Gradients, boost_gradients
 from surefit.core.native.boost_grow import BoostTree, BoostWork
+from surefit.models.tree.exact_sums import ExactSums
 from surefit.stats.sketch import distinct_values, repeated_quantiles
 
 Floats = NDArray[np.float64]
@@ -55,13 +56,21 @@ class BoostLoss:
 
     def start(self, y: Floats, weight: Floats | None) -> Floats:
         """Return the best constant score of each output."""
-        if self.kind in ("absolute", "quantile"):
+        if self.by_rank:
             return np.array([self.middle(y, weight)])
+        return self.start_of(ExactSums.of_rows(y, weight, self.outputs if self.outputs > 1 else 0))
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether leaves say a median or a quantile of the errors in them."""
+        return self.kind in ("absolute", "quantile")
+
+    def start_of(self, target: ExactSums) -> Floats:
+        """Return the same from the sums of the target."""
         if self.outputs > 1:
-            shares = [np.average(y == k, weights=weight) for k in range(self.outputs)]
-            logs = np.log(np.clip(shares, np.finfo(float).eps, 1 - np.finfo(float).eps))
+            logs = np.log(np.clip(target.means, np.finfo(float).eps, 1 - np.finfo(float).eps))
             return np.asarray(logs - logs.mean())
-        mean, eps = float(np.average(y, weights=weight)), 10 * np.finfo(float).eps
+        mean, eps = float(target.means[0]), 10 * np.finfo(float).eps
         if self.kind == "logistic":
             return np.array([logit(np.clip(mean, eps, 1 - eps))])
         return np.array([mean if self.kind == "squared" else np.log(max(mean, eps))])
@@ -77,7 +86,7 @@ class BoostLoss:
         self, tree: BoostTree, work: BoostWork, y: Floats, score: Floats, weight: Floats | None
     ) -> Floats:
         """Return what each node says: a Newton step, or the median of the errors where curvature lies."""
-        if self.kind not in ("absolute", "quantile"):
+        if not self.by_rank:
             return tree.value
         found = tree.value.copy()
         for node in np.flatnonzero(tree.column < 0):

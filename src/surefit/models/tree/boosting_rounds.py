@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.core.native.bin_columns import Codes
-from surefit.core.native.boost_gradients import Gradients
-from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow, boost_update
+from surefit.core.native.boost_grow import BoostRules, BoostWork, boost_grow, boost_update
 from surefit.models.tree.bins import Bins
 from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_trees import Grove, grove_of
+from surefit.models.tree.exact_sums import exact_sum, power_of
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +66,18 @@ class Stopping:
 
 
 @dataclass(slots=True)
+class Setup:
+    """What rounds begin with; baseline: None for the best constant. groves: the trees that there are."""
+
+    loss: BoostLoss
+    rules: BoostRules
+    learning_rate: float
+    seed: int
+    baseline: Floats | None
+    groves: list[Grove]
+
+
+@dataclass(slots=True)
 class Rounds:
     """What the rounds work on, and the trees that they have made."""
 
@@ -74,9 +86,9 @@ class Rounds:
     bins: Bins
     learning_rate: float
     seed: int
-    table: BoostTable
-    train: Part
-    held_out: Part | None
+    table: Any  # a BoostTable, where the rows are in memory
+    train: Any
+    held_out: Any
     groves: list[Grove]
     trees: int = 0
 
@@ -89,7 +101,7 @@ class Rounds:
         learned: Callable[[], Any],
     ) -> float:
         """Make rounds until told to stop; return the mean loss of the training rows."""
-        work = BoostWork(len(self.train.y))
+        work = self._work()
         slopes = self._slopes()
         loss = slopes.loss / self.train.total
         if stopping is not None and not stopping.train:
@@ -107,22 +119,25 @@ class Rounds:
                 break
         return float(loss)
 
-    def _slopes(self) -> Gradients:
+    def _work(self) -> Any:
+        return BoostWork(len(self.train.y))
+
+    def _slopes(self) -> Any:
         found = self.loss.at(self.train.y, self.train.score, self.train.weight)
-        if not (np.isfinite(found.largest_gradient) and np.isfinite(found.total_curvature)):
-            raise DataError(
-                "the scores have grown beyond what the loss can be computed of: "
-                "lower learning_rate, or scale the target."
-            )
+        refuse_runaway(found)
         return found
 
-    def _round(self, slopes: Gradients, work: BoostWork) -> None:
-        bounds = slopes.largest_gradient, slopes.largest_curvature, slopes.total_curvature
+    def _tree_seed(self, ahead: int = 0) -> int:
+        return (self.seed + 0x9E3779B97F4A7C15 * (self.trees + ahead + 1)) % 2**64
+
+    def _round(self, slopes: Any, work: Any) -> None:
+        # A sum that rounding could move across a power of two would change the units of a stream's sums.
+        total = power_of(slopes.total_curvature, lambda: exact_sum(slopes.curvature.ravel()))
+        bounds = slopes.largest_gradient, slopes.largest_curvature, total
         for k in range(self.loss.outputs):
             gradient = slopes.gradient if self.loss.outputs == 1 else slopes.gradient[k]
             curvature = slopes.curvature if self.loss.outputs == 1 else slopes.curvature[k]
-            seed = (self.seed + 0x9E3779B97F4A7C15 * (self.trees + 1)) % 2**64
-            tree = boost_grow(self.table, gradient, curvature, bounds, self.rules, work, seed)
+            tree = boost_grow(self.table, gradient, curvature, bounds, self.rules, work, self._tree_seed())
             train = self.train
             value = self.loss.leaf_values(tree, work, train.y, train.score[k], train.weight)
             value = self.learning_rate * value
@@ -132,3 +147,12 @@ class Rounds:
             if self.held_out is not None:
                 by_code = grove_of(tree, value, self.bins, by_code=True)
                 by_code.add_to(self.held_out.score[k : k + 1], self.held_out.codes)
+
+
+def refuse_runaway(slopes: Any) -> None:
+    """Refuse to go on once scores are too large for their loss."""
+    if not (np.isfinite(slopes.largest_gradient) and np.isfinite(slopes.total_curvature)):
+        raise DataError(
+            "the scores have grown beyond what the loss can be computed of: "
+            "lower learning_rate, or scale the target."
+        )

@@ -15,6 +15,7 @@ from surefit.data.door import Accepts, admit
 from surefit.data.source import Source
 from surefit.data.targets import class_codes
 from surefit.models.tree.arrays import Target
+from surefit.models.tree.exact_sums import ExactSums, as_float
 from surefit.models.tree.growing import TreeRows
 
 Floats = NDArray[np.float64]
@@ -119,10 +120,19 @@ def class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], wei
     if asked is None:
         return np.ones(len(labels))
     if isinstance(asked, str):
-        total = np.bincount(codes, weight, len(labels))
+        total = class_totals(codes, weight, len(labels))
         present = total > 0
         share = total.sum() / np.count_nonzero(present)
         return np.asarray(np.divide(share, total, out=np.zeros_like(total), where=present))
     from sklearn.utils.class_weight import compute_class_weight
 
     return np.asarray(compute_class_weight(asked, classes=labels, y=labels), dtype=np.float64)
+
+
+def class_totals(codes: NDArray[np.intp], weight: Floats, classes: int) -> Floats:
+    """Return the weight of each class, rounded once, so that no order of the rows changes it."""
+    total = np.asarray(np.bincount(codes, weight, classes), dtype=np.float64)
+    if (weight == np.rint(weight)).all() and total.sum() < 2**53:
+        return total
+    exact = ExactSums.of_rows(codes.astype(np.float64), weight, classes)
+    return np.array([as_float(own) for own in exact.sums])

@@ -1,0 +1,216 @@
+"""Rows of a source too large for its codes: what is known of them before the first round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.data.batch import Batch
+from surefit.data.schema import Schema
+from surefit.data.source import MappedSource, Source
+from surefit.engine.base import Engine
+from surefit.models.tree.bins import Bins
+from surefit.models.tree.boosting_losses import BoostLoss
+from surefit.models.tree.boosting_rounds import Rounds, Setup
+from surefit.models.tree.boosting_stream import Measured, StreamedRounds, losses
+from surefit.models.tree.boosting_trees import Grove
+from surefit.models.tree.class_targets import class_factors
+from surefit.models.tree.coded_rows import Coding, coded_rows, plain_engine, row_weights
+from surefit.models.tree.exact_sums import ExactSums, as_float
+from surefit.models.tree.row_draws import HeldOutRows
+from surefit.models.tree.rows import Levels, matrix_of
+from surefit.stats.base import Statistic
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFacts(Statistic):
+    """How many rows there are and how many count, the ends of the target, and the weight of each class."""
+
+    rows: int
+    counted: int
+    low: float
+    high: float
+    classes: ExactSums
+
+    @classmethod
+    def of(cls, batch: Batch, *, classes: int = 0, **context: Any) -> TargetFacts:
+        """Look at the targets of a batch."""
+        y, weight = np.asarray(batch.y, dtype=np.float64).reshape(len(batch)), batch.weight
+        used = y if weight is None else y[weight > 0]
+        sums = ExactSums.of_rows(y, weight, classes) if classes else ExactSums(0, ())
+        low, high = float(used.min(initial=np.inf)), float(used.max(initial=-np.inf))
+        return cls(len(batch), len(used), low, high, sums)
+
+    def __add__(self, other: TargetFacts) -> TargetFacts:
+        return TargetFacts(
+            self.rows + other.rows,
+            self.counted + other.counted,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.classes + other.classes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetFactsOf:
+    classes: int
+
+    def __call__(self, batch: Batch) -> TargetFacts:
+        return TargetFacts.of(batch, classes=self.classes)
+
+
+def target_facts(source: Source, engine: Engine) -> TargetFacts:
+    """Find them in one pass."""
+    labels = source.schema.classes
+    return plain_engine(engine).accumulate(_TargetFactsOf(0 if labels is None else len(labels)), source)
+
+
+def row_count(source: Source, engine: Engine) -> int:
+    """Return how many rows there are, from a pass where nothing else tells."""
+    return target_facts(source, engine).rows if source.schema.rows is None else source.schema.rows
+
+
+def class_factors_of(model: Any, facts: TargetFacts, schema: Schema) -> Floats | None:
+    """By how much each class multiplies the weights of its rows; None for not at all."""
+    if getattr(model, "class_weight", None) is None:
+        return None
+    totals = np.array([as_float(own) for own in facts.classes.sums])
+    labels: Any = schema.classes
+    return class_factors(model.class_weight, labels, np.arange(len(totals)), totals)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """The scores that trees of numbers give to rows."""
+
+    grove: Grove
+    baseline: Floats
+
+    def __call__(self, X: NDArray[Any]) -> Floats:
+        score = np.repeat(self.baseline[:, None], len(X), axis=1)
+        self.grove.add_to(score, X)
+        return score
+
+
+@dataclass(slots=True)
+class StreamedRows:
+    """Rows that are read in every pass."""
+
+    source: Source
+    engine: Engine
+    coding: Coding
+    facts: TargetFacts
+    held_out: HeldOutRows
+
+    @property
+    def count(self) -> int:
+        """How many rows count."""
+        return self.facts.counted
+
+    @property
+    def levels(self) -> Levels:
+        """The levels of each column."""
+        return self.coding.levels
+
+    @property
+    def bins(self) -> Bins:
+        """The bins of each column."""
+        return self.coding.bins
+
+    def ends(self) -> Floats:
+        """The least and the greatest target."""
+        return np.array([self.facts.low, self.facts.high])
+
+    def rounds(self, setup: Setup, scores: Callable[[], Floats]) -> Rounds:
+        """Return the rounds; codes are made now, where they are kept."""
+        coding = self.coding
+        if setup.groves and setup.baseline is not None:
+            coding = replace(coding, standing=_Standing(setup.groves[0], setup.baseline))
+        found = StreamedRounds(
+            setup.loss,
+            setup.rules,
+            self.bins,
+            setup.learning_rate,
+            setup.seed,
+            None,
+            Measured(),
+            Measured() if self.held_out.any else None,
+            setup.groves,
+            source=coded_rows(self.source, self.engine, coding, setup.loss.outputs),
+            engine=plain_engine(self.engine),
+            baseline=np.empty(0),
+            drawn=self.held_out,
+            begun=bool(setup.groves),
+        )
+        if setup.baseline is None:
+            setup.baseline = found.start()
+        found.baseline = setup.baseline
+        return found
+
+
+def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, draw: Any) -> StreamedRows:
+    """Look at the targets, and draw what is held out."""
+    who, schema = type(model).__name__, source.schema
+    if model._boost_loss(schema).by_rank:
+        raise RefusalError(
+            f"{who}: loss={model.loss!r} looks at the errors of all rows of a leaf at once, and the codes of "
+            "these rows do not fit in memory: use loss='squared_error', or fewer rows."
+        )
+    if model.scoring != "loss":
+        raise ParameterError(
+            f"{who}: scoring={model.scoring!r} looks at all rows at once, and the codes of these rows do not "
+            "fit in memory: use scoring='loss'."
+        )
+    facts = target_facts(source, engine)
+    coding = replace(coding, factors=class_factors_of(model, facts, schema))
+    kept: list[NDArray[np.bool_]] = []
+
+    def targets() -> Floats:
+        blocks = list(plain_engine(engine).map(_targets, source))
+        kept.append(np.concatenate([own for _, own in blocks]))
+        return np.concatenate([y for y, _ in blocks])
+
+    drawn = draw(facts.counted, targets)
+    if drawn.mask is not None and kept:
+        mask = np.zeros(facts.rows, dtype=bool)
+        mask[kept[0]] = drawn.mask
+        drawn = replace(drawn, mask=mask)
+    return StreamedRows(source, engine, coding, facts, drawn)
+
+
+def _targets(batch: Batch) -> tuple[Floats, NDArray[np.bool_]]:
+    y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch))
+    kept = np.ones(len(y), dtype=bool) if batch.weight is None else batch.weight > 0
+    return y[kept], kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """A batch as one of scores, which are its offset."""
+
+    levels: Levels
+    standing: _Standing
+    factors: Floats | None
+
+    def __call__(self, batch: Batch) -> Batch:
+        y = np.ascontiguousarray(np.asarray(batch.y, dtype=np.float64).reshape(len(batch)))
+        score = self.standing(matrix_of(batch.X, self.levels))
+        return Batch(np.empty((len(y), 0)), y, row_weights(y, batch.weight, self.factors), batch.start, score)
+
+
+def streamed_losses(
+    model: Any, source: Source, engine: Engine, grove: Grove, facts: TargetFacts, held_out: HeldOutRows
+) -> tuple[float, float | None]:
+    """Return the mean losses of training rows and of those held out, added up in one pass."""
+    factors = class_factors_of(model, facts, source.schema)
+    answering = _Answering(model.levels_, _Standing(grove, model.baseline_), factors)
+    loss: BoostLoss = model._boost_loss()
+    mapped = MappedSource(source, source.schema, answering)
+    return losses(loss, mapped, plain_engine(engine), held_out)

@@ -1,0 +1,279 @@
+"""Rounds of boosting over rows that do not fit in memory, nor their codes: passes add up whole sums.
+
+A round is one pass for the loss and the size of its slopes, and one for each level of its trees. Scores are
+kept in the files of the codes, or added up again from the trees so far where codes are made anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.native.level_sums import level_route, level_sums
+from surefit.data.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.models.tree.boosting_levels import BoostGrowth, FixedPoint, Plan
+from surefit.models.tree.boosting_losses import BoostLoss
+from surefit.models.tree.boosting_rounds import Part, Rounds, refuse_runaway
+from surefit.models.tree.boosting_trees import Grove, empty_grove, grove_of, joined
+from surefit.models.tree.coded_rows import KeptRows
+from surefit.models.tree.exact_sums import ExactSums, exact_sum, power_of
+from surefit.models.tree.row_draws import HeldOutRows
+from surefit.stats.base import Statistic
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFacts(Statistic):
+    """The loss of training rows and of those held out, and the size of the slopes."""
+
+    loss: float
+    held_out: float
+    rows: int
+    weight: float
+    weight_held_out: float
+    largest_gradient: float
+    largest_curvature: float
+    total_curvature: float
+
+    @classmethod
+    def of(cls, batch: Batch, **context: Any) -> RoundFacts:
+        """Not from a batch alone: see ``_Facts``."""
+        raise NotImplementedError
+
+    def __add__(self, other: RoundFacts) -> RoundFacts:
+        return RoundFacts(
+            self.loss + other.loss,
+            self.held_out + other.held_out,
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.weight_held_out + other.weight_held_out,
+            max(self.largest_gradient, other.largest_gradient),
+            max(self.largest_curvature, other.largest_curvature),
+            self.total_curvature + other.total_curvature,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSums(Statistic):
+    """Whole numbers in arrays, added entry by entry."""
+
+    sums: tuple[NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, batch: Batch, **context: Any) -> WholeSums:
+        """Not from a batch alone: see ``_Levels``."""
+        raise NotImplementedError
+
+    def __add__(self, other: WholeSums) -> WholeSums:
+        return WholeSums(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the scores of rows stand: ``trees`` of codes on top of a baseline, or of a batch's offset.
+
+    kept: the offset of a batch is its score, but for the trees that are ``fresh``; begun: it was written.
+    """
+
+    loss: BoostLoss
+    baseline: Floats
+    trees: Grove
+    fresh: Grove
+    held_out: HeldOutRows
+    kept: bool
+    begun: bool
+
+    def scores(self, batch: Batch, update: bool = False) -> Floats:
+        """Return the scores of a batch, (outputs, rows), and put those that are kept up to date."""
+        if self.kept and batch.offset is not None:
+            score = np.asarray(batch.offset)
+            if update and not self.begun:
+                score[:] = self.baseline[:, None]
+            if update:
+                self.fresh.add_to(score, np.asarray(batch.X))
+            return score
+        if batch.offset is not None:
+            score = np.array(batch.offset)
+        else:
+            score = np.repeat(self.baseline[:, None], len(batch), axis=1)
+        self.trees.add_to(score, np.asarray(batch.X))
+        return score
+
+    def parts(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows of a batch are trained on, and which are held out; rows without weight are neither."""
+        counts = np.ones(len(batch), dtype=bool) if batch.weight is None else batch.weight > 0
+        held_out = self.held_out.among(batch.start, len(batch)) & counts
+        return counts & ~held_out, held_out
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    standing: Standing
+
+    def __call__(self, batch: Batch) -> RoundFacts:
+        score = self.standing.scores(batch, update=True)
+        train, held_out = self.standing.parts(batch)
+        loss, rows, apart = self.standing.loss, _rows(batch, score, train), _rows(batch, score, held_out)
+        found = loss.at(*rows)
+        return RoundFacts(
+            found.loss,
+            loss.at(*apart, only_loss=True).loss if len(apart[0]) else 0.0,
+            len(rows[0]),
+            _weight(rows),
+            _weight(apart),
+            found.largest_gradient,
+            found.largest_curvature,
+            found.total_curvature,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    standing: Standing
+
+    def __call__(self, batch: Batch) -> ExactSums:
+        train, _ = self.standing.parts(batch)
+        weight = None if batch.weight is None else batch.weight[train]
+        outputs = self.standing.loss.outputs
+        return ExactSums.of_rows(np.asarray(batch.y)[train], weight, outputs if outputs > 1 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curvature:
+    standing: Standing
+
+    def __call__(self, batch: Batch) -> ExactSums:
+        score = self.standing.scores(batch)
+        train, _ = self.standing.parts(batch)
+        found = self.standing.loss.at(*_rows(batch, score, train))
+        return ExactSums(0, (exact_sum(found.curvature.ravel()),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    standing: Standing
+    unit: FixedPoint
+    counts: NDArray[np.int64]
+    plans: tuple[Plan | None, ...]
+
+    def __call__(self, batch: Batch) -> WholeSums:
+        codes = np.asarray(batch.X)
+        score = self.standing.scores(batch)
+        train, _ = self.standing.parts(batch)
+        slopes = self.standing.loss.at(np.asarray(batch.y), score, batch.weight)
+        gradient, curvature = np.atleast_2d(slopes.gradient), np.atleast_2d(slopes.curvature)
+        found = []
+        for k, plan in enumerate(self.plans):
+            if plan is None:
+                continue
+            slot = plan.slot[level_route(plan.tree, codes)]
+            slot[~train] = -1
+            terms = self.unit.terms(gradient[k], curvature[k])
+            found.append(level_sums(codes, self.counts, slot, terms, plan.slots)[:, :, 0])
+        return WholeSums(tuple(found))
+
+
+def _rows(batch: Batch, score: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats | None]:
+    y, weight = np.asarray(batch.y), batch.weight
+    if rows.all():
+        return y, score, weight
+    return y[rows], np.ascontiguousarray(score[:, rows]), None if weight is None else weight[rows]
+
+
+def _weight(rows: tuple[Floats, Floats, Floats | None]) -> float:
+    return float(len(rows[0])) if rows[2] is None else float(rows[2].sum())
+
+
+@dataclass(slots=True)
+class Measured:
+    """Rows that are not here: their number, their weight and their loss when it was last added up."""
+
+    rows: int = 0
+    total: float = 1.0
+    loss: float = float("nan")
+
+    def mean_loss(self, loss: BoostLoss) -> float:
+        """The weighted mean of the loss."""
+        return self.loss / self.total
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamedRounds(Rounds):
+    """Rounds whose rows are read in every pass."""
+
+    source: Source
+    engine: Engine
+    baseline: Floats
+    drawn: HeldOutRows
+    by_code: list[Grove] = field(default_factory=list)
+    fresh: list[Grove] = field(default_factory=list)
+    begun: bool = False
+
+    def _standing(self) -> Standing:
+        trees, fresh = joined(self.by_code), joined(self.fresh)
+        kept = isinstance(self.source, KeptRows)
+        return Standing(self.loss, self.baseline, trees, fresh, self.drawn, kept, self.begun)
+
+    def start(self) -> Floats:
+        """Return the best constant score of each output."""
+        return self.loss.start_of(self.engine.accumulate(_Start(self._standing()), self.source))
+
+    def _work(self) -> Any:
+        return None
+
+    def _slopes(self) -> Any:
+        facts = self.engine.accumulate(_Facts(self._standing()), self.source)
+        self.fresh, self.begun = [], True
+        refuse_runaway(facts)
+        self.train.rows, self.train.total, self.train.loss = facts.rows, facts.weight, facts.loss
+        if isinstance(self.held_out, Measured):
+            self.held_out.total, self.held_out.loss = facts.weight_held_out, facts.held_out
+        return facts
+
+    def _round(self, slopes: Any, work: Any) -> None:
+        standing = self._standing()
+
+        def exact() -> int:
+            return self.engine.accumulate(_Curvature(standing), self.source).sums[0]
+
+        total = power_of(slopes.total_curvature, exact)
+        unit = FixedPoint.of(self.train.rows, slopes.largest_gradient, slopes.largest_curvature, total)
+        is_level = (self.bins.levels > 0).astype(np.uint8)
+        growing = [
+            BoostGrowth(self.rules, self.bins.counts, is_level, unit, self._tree_seed(k))
+            for k in range(self.loss.outputs)
+        ]
+        while any(plans := [growth.plan() for growth in growing]):
+            passing = _Levels(standing, unit, self.bins.counts, tuple(plans))
+            sums = iter(self.engine.accumulate(passing, self.source).sums)
+            for growth, plan in zip(growing, plans, strict=True):
+                if plan is not None:
+                    growth.take(next(sums))
+        for k, growth in enumerate(growing):
+            tree = growth.tree()
+            value = self.learning_rate * tree.value
+            by_code = grove_of(tree, value, self.bins, by_code=True)
+            self.groves.append(grove_of(tree, value, self.bins))
+            self.by_code.append(by_code)
+            self.fresh.append(by_code)
+            self.trees += 1
+            if isinstance(self.held_out, Part):
+                by_code.add_to(self.held_out.score[k : k + 1], self.held_out.codes)
+
+
+def losses(
+    loss: BoostLoss, source: Source, engine: Engine, held_out: HeldOutRows
+) -> tuple[float, float | None]:
+    """Return the mean losses of training rows and of those held out; offsets of batches are their scores."""
+    none = empty_grove()
+    facts = engine.accumulate(
+        _Facts(Standing(loss, np.zeros(loss.outputs), none, none, held_out, True, True)), source
+    )
+    apart = facts.held_out / facts.weight_held_out if facts.weight_held_out > 0 else None
+    return facts.loss / facts.weight, apart
