@@ -23,7 +23,13 @@ from typing import Any, ClassVar
 from surefit.core.errors import RegistryError
 
 # What a model file may name before anything has imported it.
-_folders: dict[str, str] = {"loss": "surefit.losses", "penalty": "surefit.penalties"}
+_folders: dict[str, str] = {
+    "loss": "surefit.losses",
+    "penalty": "surefit.penalties",
+    "metric": "surefit.metrics",
+    "split": "surefit.resample",
+    "chooser": "surefit.evaluate",
+}
 _members: dict[str, dict[str, type[Registered]]] = {}
 _scanned: set[str] = set()
 _complete: set[str] = set()

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -24,10 +24,11 @@ from surefit.evaluate.cross_validate import cross_validate, jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.intervals_base import check_level
+from surefit.evaluate.saved import Saved, Verify
 from surefit.evaluate.search_choice import Complexity, choose, ranks_of
 from surefit.evaluate.search_honest import SearchScore, corrected_by_folds, corrected_by_rows
 from surefit.evaluate.search_path import WholeMoments, grouped, has_direct_path, strength_of
-from surefit.evaluate.search_results import results_of
+from surefit.evaluate.search_results import from_lists, results_of, to_lists
 from surefit.evaluate.search_work import Deadline, SearchWork, run_groups
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, count_rows, pairs_of
@@ -44,9 +45,14 @@ def _has(name: str) -> Any:
     return check
 
 
-class Search(MetaEstimatorMixin, BaseEstimator):
+class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
     """What all searches share: folds, scores, the choice, the refit on all rows, and an honest score."""
 
+    finds: ClassVar[tuple[str, ...]] = (
+        "metric_name_", "greater_is_better_", "not_tried_", "n_splits_", "cv_results_", "tolerance_",
+        "best_index_", "best_score_", "searched_",
+    )  # fmt: skip
+    may_find = ("best_estimator_",)
     estimator: Any
     scoring: Any
     split: Any
@@ -265,17 +271,43 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             found.append(list(done.folds))
         self._keep(candidates, found, None, None)
 
+    def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The table without what follows from its candidates, and the score in its parts."""
+        parameters, state = super().to_file()
+        if state:
+            state["cv_results_"] = to_lists(self.cv_results_)
+            state["best_score_"] = self.best_score_.parts()
+        return parameters, state
+
+    def _check_found(self) -> None:
+        self.cv_results_ = from_lists(self.cv_results_)
+        self.best_score_ = SearchScore.of_parts(self.best_score_)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
+        """Recompute the certificate of the chosen model, which must be the one that the table names."""
+        model = self._chosen_model()
+        found = verify(model, X, y, weight)
+        held = model.get_params()
+        other = [name for name, value in self.best_params_.items() if repr(held.get(name)) != repr(value)]
+        if other:
+            measure = f"parameters of the model that are not those chosen: {', '.join(other)}"
+            return replace(found, measure=measure, value=float(len(other)), tolerance=0.0)
+        return replace(found, parts={**found.parts, **self._searched_parts()})
+
     @property
     def certificate_(self) -> Certificate:
         """The certificate of the chosen model, with what was searched among its parts."""
         found = getattr(self._chosen_model(), "certificate_", None)
         if not isinstance(found, Certificate):
             raise AttributeError(f"{type(self.best_estimator_).__name__} makes no certificate.")
-        searched = {
+        return replace(found, parts={**found.parts, **self._searched_parts()})
+
+    def _searched_parts(self) -> dict[str, float]:
+        return {
             "candidates tried": float(len(self.cv_results_["params"])),
             "candidates not tried": float(len(self.not_tried_)),
         }
-        return replace(found, parts={**found.parts, **searched})
 
     @property
     def diagnosis_(self) -> Any:

@@ -40,6 +40,8 @@ class HalvingSearch(Search):
     ([9, 3, 1], [26, 80, 240])
     """
 
+    finds = ("n_candidates_", "n_rows_")
+
     def __init__(
         self,
         estimator: Any,

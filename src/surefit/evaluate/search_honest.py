@@ -8,6 +8,7 @@ on the rows drawn is scored on the rows not drawn. No model is fitted again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,16 @@ class SearchScore(float):
         made.interval = interval
         made.caveat = caveat
         return made
+
+    def parts(self) -> tuple[float, tuple[Any, ...] | None, str]:
+        """The score, its interval field by field, and the caveat."""
+        return float(self), None if self.interval is None else astuple(self.interval), self.caveat
+
+    @classmethod
+    def of_parts(cls, parts: Any) -> SearchScore:
+        """Put together what ``parts`` took apart."""
+        value, interval, caveat = parts
+        return cls(float(value), None if interval is None else ScoreInterval(*interval), str(caveat))
 
     def __reduce__(self) -> Any:
         return SearchScore, (float(self), self.interval, self.caveat)
@@ -104,7 +115,8 @@ def corrected_by_folds(
     left = counts == 0
     usable = left.any(axis=1)
     counts, left = counts[usable].astype(float), left[usable].astype(float)
-    best = np.nanargmax(np.where(np.isfinite(scores), sign * scores, -np.inf) @ counts.T, axis=0)
+    worst = -np.finfo(np.float64).max / (2 * folds)  # of a candidate that failed; times no fold drawn it is 0
+    best = np.argmax(np.where(np.isfinite(scores), sign * scores, worst) @ counts.T, axis=0)
     held_out = (left * scores[best]).sum(axis=1) / left.sum(axis=1)
     return _interval(held_out, level, name)
 

@@ -30,8 +30,7 @@ def results_of(
     for word, field in (("fit", "fit_seconds"), ("score", "score_seconds")):
         seconds = np.array([[getattr(fold, field) for fold in one] for one in folds])
         found[f"mean_{word}_time"], found[f"std_{word}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
-    for parameter in sorted({key for entry in candidates for key in entry}):
-        found[f"param_{parameter}"] = _column([entry.get(parameter, _MISSING) for entry in candidates])
+    found |= _parameters(candidates)
     found["params"] = [dict(entry) for entry in candidates]
     found |= {key: np.asarray(values) for key, values in extra.items()}
     found |= _scores(np.array([[fold.scores[name] for fold in one] for one in folds]), "test", sign)
@@ -49,6 +48,30 @@ def _scores(values: Any, word: str, sign: float | None) -> dict[str, Any]:
         mean = np.where(np.isfinite(found[f"mean_{word}_score"]), sign * found[f"mean_{word}_score"], -np.inf)
         found[f"rank_{word}_score"] = rankdata(-mean, method="min").astype(np.int32)
     return found
+
+
+def to_lists(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The table without the columns that follow from its candidates."""
+    return {name: value for name, value in found.items() if not name.startswith("param_")}
+
+
+def from_lists(kept: Any) -> dict[str, Any]:
+    """The whole table out of what ``to_lists`` kept, in the same order.
+
+    >>> from_lists({"params": [{"alpha": 1.0}, {"alpha": 2.0}]})["param_alpha"].tolist()
+    [1.0, 2.0]
+    """
+    found: dict[str, Any] = {}
+    for name, value in kept.items():
+        if name == "params":
+            found |= _parameters([dict(entry) for entry in value])
+        found[name] = value
+    return found
+
+
+def _parameters(candidates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    names = sorted({key for entry in candidates for key in entry})
+    return {f"param_{name}": _column([entry.get(name, _MISSING) for entry in candidates]) for name in names}
 
 
 _MISSING = object()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
+from surefit.data.door import is_streamed
 from surefit.evaluate import select_relief, select_scores
+from surefit.evaluate.saved import Saved, Verify
 from surefit.evaluate.select_scores import benjamini_hochberg, f_classif, permutation_p_values
 
 Score = Callable[[Any, Any], Any] | str
@@ -42,10 +45,42 @@ def score_function(given: Score) -> Callable[..., Any]:
     return NAMED[given]
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(Saved, SelectorMixin, BaseEstimator, abstract=True):
     """A transformer that keeps some of the columns; ``get_support()`` says which."""
 
+    finds: ClassVar[tuple[str, ...]] = ("support_", "n_features_in_")
+    may_find: ClassVar[tuple[str, ...]] = ("feature_names_in_", "_sklearn_output_config")
     support_: NDArray[np.bool_]
+    n_features_in_: int
+
+    def _in_memory(self, X: Any, y: Any = None) -> None:
+        """Refuse a table that is read in batches."""
+        if is_streamed(X, y, None):
+            raise DataError(
+                f"{type(self).__name__} looks at columns in memory, and X is a table that is read in "
+                "batches: select on a sample of its rows, and read only those columns of the table."
+            )
+
+    def _check_found(self) -> None:
+        mask = self.support_
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.n_features_in_,):
+            raise FormatError(f"which columns a {type(self).__name__} keeps is not said for each of them.")
+
+    def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
+        """Choose once more from the same rows, and count the columns that are chosen otherwise."""
+        if weight is not None:
+            raise DataError(f"{type(self).__name__} takes no weights: verify it without them.")
+        if not isinstance(getattr(self, "random_state", 0), int | np.integer):
+            raise RefusalError(
+                f"this {type(self).__name__} drew at random, so that its choice cannot be made again: give "
+                "it a whole number as random_state, and fit anew."
+            )
+        check_is_fitted(self)
+        again = clone(self).fit(X, *(() if y is None else (y,)))
+        same = again.support_.shape == self.support_.shape
+        apart = float(np.count_nonzero(again.support_ != self.support_)) if same else float("inf")
+        measure = "columns that the same rows choose otherwise"
+        return Certificate("fixed point", measure, apart, 0.0, {"columns kept": float(self.support_.sum())})
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -58,9 +93,10 @@ class Selector(SelectorMixin, BaseEstimator):
         return tags
 
 
-class Filter(Selector):
+class Filter(Selector, abstract=True):
     """A selector by scores of single columns: ``scores_``, and ``pvalues_`` where the score is a test."""
 
+    finds = ("scores_", "pvalues_")
     score_func: Score
     scores_: NDArray[np.float64]
     pvalues_: NDArray[np.float64] | None
@@ -68,6 +104,7 @@ class Filter(Selector):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score the columns on these rows, and choose among them."""
         self._check()
+        self._in_memory(X, y)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], multi_output=True)
@@ -77,6 +114,13 @@ class Filter(Selector):
         self.pvalues_ = np.asarray(found[1], dtype=np.float64) if tested else None
         self.support_ = self._chosen(np.where(np.isnan(self.scores_), -np.inf, self.scores_))
         return self
+
+    def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A score of surefit's goes by its name."""
+        parameters, state = super().to_file()
+        names = {function: name for name, function in NAMED.items()}
+        given = parameters["score_func"]
+        return {**parameters, "score_func": names.get(given, given)}, state
 
     def _scored(self, X: Any, y: Any) -> Any:
         return score_function(self.score_func)(X, y)

@@ -56,6 +56,8 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
     array([False,  True, False])
     """
 
+    finds = ("estimator_", "importances_", "threshold_")
+
     def __init__(
         self,
         estimator: Any,
@@ -75,6 +77,7 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the model to these rows, and read its weights."""
+        self._in_memory(X, y)
         validate_data(self, X, accept_sparse=True, ensure_all_finite=False, dtype=None)
         if self.prefit:
             check_is_fitted(self.estimator)
@@ -132,6 +135,8 @@ class SelectFromPath(Selector):
     array([2, 0])
     """
 
+    finds = ("order_", "strengths_")
+
     def __init__(self, *, n_features: int = 10, l1_ratio: float = 1.0, n_alphas: int = 100) -> None:
         self.n_features = n_features
         self.l1_ratio = l1_ratio
@@ -145,6 +150,7 @@ class SelectFromPath(Selector):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ParameterError(f"{name}={value!r} must be a whole number of at least 1.")
+        self._in_memory(X, y)
         if y is None:
             raise ValueError("SelectFromPath requires y to be passed, but the target y is None.")
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)

@@ -24,11 +24,14 @@ class VarianceThreshold(Selector):
     array([ True, False])
     """
 
+    finds = ("variances_",)
+
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Measure the variances."""
+        self._in_memory(X, y)
         if (
             isinstance(self.threshold, bool)
             or not isinstance(self.threshold, int | float)

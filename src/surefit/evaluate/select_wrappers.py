@@ -15,13 +15,14 @@ from surefit.evaluate.select_filters import Selector
 from surefit.evaluate.select_subsets import Subset, SubsetScores
 
 
-class Wrapper(MetaEstimatorMixin, Selector):
+class Wrapper(MetaEstimatorMixin, Selector, abstract=True):
     """A selector that fits the model to subsets; ``score_`` is that of the chosen one, and optimistic.
 
     The columns are chosen by the rows that ``fit`` gets. To know what the selection is worth,
     cross-validate a pipeline of selector and model: then the choice is made anew in each fold.
     """
 
+    finds = ("n_features_to_select_", "score_", "n_subsets_")
     estimator: Any
     scoring: Any
     cv: Any
@@ -35,6 +36,7 @@ class Wrapper(MetaEstimatorMixin, Selector):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Search the subsets on these rows."""
         self._check()
+        self._in_memory(X, y)
         y_given = {} if y is None else {"y": y}
         checked = validate_data(
             self,

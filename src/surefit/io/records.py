@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline as SklearnPipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +21,7 @@ from surefit.core.parameters import validate
 from surefit.core.registry import members
 from surefit.core.trace import Trace
 from surefit.evaluate.pipeline import Pipeline
+from surefit.evaluate.saved import Saved
 from surefit.models.base import Estimator
 from surefit.stats.values import Arrays, decode, encode
 
@@ -51,6 +53,11 @@ def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | No
     """The record of a fitted model; None for what is none."""
     if is_pipeline(model):
         return _describe_pipeline(model, arrays, where)
+    if isinstance(model, Saved):
+        if not where:
+            check_is_fitted(model)
+        parameters, state = model.to_file()
+        return _record(type(model).__name__, parameters, state, arrays, where)
     if not isinstance(model, Estimator):
         return None
     if where and not model.__sklearn_is_fitted__():  # such as the one that a wrapper copies
@@ -62,10 +69,11 @@ def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | No
 
 
 def _describe_pipeline(model: Any, arrays: Arrays, where: str) -> dict[str, Any]:
+    copied = where and not _is_fitted(model)  # such as the one that a search copies
     for name, step in model.steps:
-        if isinstance(step, Estimator):
+        if isinstance(step, Estimator | Saved) and not copied:
             check_is_fitted(step)
-        if not isinstance(step, Estimator) and not is_pipeline(step) and not is_left_out(step):
+        if not isinstance(step, Estimator | Saved) and not is_pipeline(step) and not is_left_out(step):
             origin = type(step).__module__.partition(".")[0]
             raise FormatError(
                 f"the step {name!r} is a {type(step).__name__} of {origin}, and only surefit's estimators "
@@ -76,6 +84,14 @@ def _describe_pipeline(model: Any, arrays: Arrays, where: str) -> dict[str, Any]
             "the pipeline has a cache, which belongs to this machine: set_params(memory=None) before saving."
         )
     return _record("Pipeline", model.get_params(deep=False), {}, arrays, where)
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def _record(
@@ -93,7 +109,8 @@ def _record(
 
 def known_classes(classes: Iterable[type[Estimator]] = ()) -> Known:
     """The classes that a file may name: surefit's own, and those that the caller adds."""
-    own = {name: cls for name, cls in members("estimator").items() if cls.__module__.startswith("surefit.")}
+    every = {**members("estimator"), **members("chooser")}
+    own = {name: cls for name, cls in every.items() if cls.__module__.startswith("surefit.")}
     return {**own, "Pipeline": Pipeline, **{cls.__name__: cls for cls in classes}}
 
 
@@ -111,6 +128,8 @@ def build(record: Mapping[str, Any], arrays: Arrays, known: Known, depth: int = 
     state = _values(record, "state", arrays, depth, inner)
     if cls is Pipeline:
         return _built_pipeline(parameters, state)
+    if issubclass(cls, Saved):
+        return _built_chooser(cls, parameters, state, inside=depth > 0)
     return _built(cls, parameters, state, inside=depth > 0)
 
 
@@ -131,6 +150,26 @@ def _built(
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
     if not allowed - OPTIONAL <= set(state) <= allowed or not isinstance(state["certificate_"], Certificate):
         raise FormatError(f"a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}.")
+    _check_output(cls, state)
+    model = _made(cls, parameters)
+    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
+    return model
+
+
+def _built_chooser(
+    cls: type[Saved], parameters: dict[str, Any], state: dict[str, Any], *, inside: bool
+) -> Saved:
+    if not state and not inside:
+        raise FormatError(f"what its {cls.__name__} has found is missing.")
+    _check_output(cls, state)
+    try:
+        made: Saved = cls.from_file(parameters, state)
+    except TypeError as error:
+        raise FormatError(f"its parameters do not fit a {cls.__name__}: {error}") from None
+    return made
+
+
+def _check_output(cls: type, state: dict[str, Any]) -> None:
     output = state.get("_sklearn_output_config", {})
     if (
         not isinstance(output, dict)
@@ -138,9 +177,6 @@ def _built(
         or output.get("transform") not in OUTPUTS
     ):
         raise FormatError(f"a {cls.__name__} gives out arrays or frames, not {output!r}.")
-    model = _made(cls, parameters)
-    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
-    return model
 
 
 def _made(cls: type[Estimator], parameters: dict[str, Any]) -> Estimator:
@@ -172,7 +208,8 @@ def _are_steps(steps: Any) -> bool:
     names = [name for name, _ in steps]
     models = [(place, model) for place, (_, model) in enumerate(steps, 1) if not is_left_out(model)]
     return 0 < len(set(names)) == len(names) and all(
-        isinstance(model, Estimator | Pipeline) and (place == len(steps) or hasattr(model, "transform"))
+        isinstance(model, Estimator | Pipeline | Saved)
+        and (place == len(steps) or hasattr(model, "transform"))
         for place, model in models
     )
 
@@ -185,9 +222,14 @@ def listing(record: Mapping[str, Any], arrays: Arrays, depth: int = 0) -> dict[s
 
     state = _values(record, "state", arrays, depth, inner)
     certificate = state.get("certificate_")
-    return {
+    found = {
         "class": record.get("class"),
         "parameters": _values(record, "parameters", arrays, depth, inner),
         "columns": state.get("n_features_in_"),
         "certificate": dict(certificate.view()) if isinstance(certificate, Certificate) else None,
     }
+    chosen = state.get("best_estimator_")  # by a search
+    if isinstance(chosen, dict) and {"columns", "certificate"} <= set(chosen):
+        found |= {"best_estimator_": chosen, "columns": chosen["columns"]}
+        found |= {"certificate": chosen["certificate"]}
+    return found

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.engine.base import choose_engine
+from surefit.evaluate.saved import Saved
 from surefit.io.load import load
 from surefit.io.records import is_pipeline
 from surefit.models.base import Estimator
@@ -37,6 +38,8 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also:
         from surefit.io.verify_pipeline import verify_steps
 
         return verify_steps(model, X, y, sample_weight, verify)
+    if isinstance(model, Saved):
+        return model.verify_by(verify, X, y, sample_weight)
     if not isinstance(model, Estimator):
         raise DataError(
             f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."

@@ -2,10 +2,10 @@
 
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
 array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
-numbers by its name, a tuple by its list, a statistic by its registered name and fields, a loss or penalty of
-surefit by its registered name and options. Nothing else can be written, so nothing else can be read. Models
-inside of models are the callers' to describe and to build: ``nested`` does, and what it makes of one stands
-under ``$model``.
+numbers by its name, a tuple by its list, a statistic by its registered name and fields, a loss, penalty,
+metric or split of surefit by its registered name and options, a distribution of scipy by its name and
+numbers. Nothing else can be written, so nothing else can be read. Models inside of models are the callers' to
+describe and to build: ``nested`` does, and what it makes of one stands under ``$model``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_DEPTH = 20
 Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
 Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
-_PIECES = ("loss", "penalty")
+_PIECES = ("loss", "penalty", "metric", "split")
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 _NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
@@ -68,7 +68,10 @@ def encode(value: Any, arrays: Arrays, where: str, nested: Describe | None = Non
         cls: Any = type(value)
         options = parameters_of(cls)
         written = {name: encode(getattr(value, name), arrays, f"{where}.{name}", nested) for name in options}
-        return {f"${value.kind}": value.name, "options": written}
+        return {f"${value.kind}": _name_of(cls), "options": written}
+    if type(value).__module__.startswith("scipy.stats.") and hasattr(value, "dist"):  # as a search draws from
+        given = {"args": list(value.args), "kwds": dict(value.kwds)}
+        return {"$scipy": value.dist.name, **encode(given, arrays, where)}
     model = None if nested is None else nested(value, arrays, where)
     if model is not None:
         return {"$model": model}
@@ -145,6 +148,8 @@ def decode(
         return _piece(
             tag[1:], content, decode(_expect(value.get("options"), dict), arrays, depth + 1, nested)
         )
+    if tag == "$scipy":
+        return _distribution(content, _expect(value.get("args"), list), _expect(value.get("kwds"), dict))
     if tag[1:] in _PLAIN:
         return _build(_PLAIN[tag[1:]], decode(_expect(content, dict), arrays, depth + 1, nested))
     raise FormatError(
@@ -152,12 +157,28 @@ def decode(
     )
 
 
+def _distribution(name: Any, args: list[Any], kwds: dict[str, Any]) -> Any:
+    """A distribution of scipy's, by its name and numbers."""
+    from scipy import stats
+
+    found = getattr(stats, _expect(name, str), None)
+    plain = all(type(number) in (int, float) for number in (*args, *kwds.values()))
+    if not isinstance(found, stats.rv_continuous | stats.rv_discrete) or not plain:
+        raise FormatError(f"the file holds a distribution {name!r} that is not one of scipy's.")
+    return found(*args, **kwds)
+
+
 def _is_piece(value: Any) -> bool:
-    """Whether it is a loss or a penalty of surefit's own, not of a class derived from one."""
+    """Whether it is a loss, penalty, metric or split of surefit's own, not of a class derived from one."""
     if not isinstance(value, Registered) or getattr(value, "kind", None) not in _PIECES:
         return False
     own = type(value).__module__.startswith("surefit.")
-    return own and members(value.kind).get(getattr(type(value), "name", "")) is type(value)
+    return own and members(value.kind).get(_name_of(type(value))) is type(value)
+
+
+def _name_of(cls: Any) -> str:
+    """What the registry calls it: its name, or that of its class."""
+    return str(getattr(cls, "name", cls.__name__))
 
 
 def _piece(kind: str, name: Any, options: Any) -> Any:
