@@ -19,6 +19,7 @@ BACKGROUND = 200  # rows whose cells take the place of one row's
 STEPS = 9  # values of a number
 LEVELS = 12  # of a category
 DRAWN = 3  # columns whose dependence is shown, unless some are named
+CLASSES = 5  # whose probabilities are shown, if there are more than two
 
 
 @verb("explain", __doc__)
@@ -60,7 +61,7 @@ def command(
     if target is None and applied.target in applied.unused(rows):
         target = applied.target
     total = stream_of(rows)[0].rows
-    facts = {"rows": None, "importance": [], "dependence": [], "metric": None, "label": None}
+    facts = {"rows": None, "importance": [], "dependence": [], "metric": None}
     coded, X, truth = _drawn(applied, rows, target, drop, seed)
     facts["rows"] = len(X)
     unknown = next((name for name in columns if name not in coded.names), None)
@@ -77,8 +78,11 @@ def command(
             for j in found.order()
         ]
         order = [coded.names[j] for j in found.order()]
-    facts["label"] = None if applied.classes is None else str(applied.classes[-1])
-    facts["dependence"] = [_dependence(coded, X, name) for name in columns or order[:DRAWN]]
+    labels = [None] if applied.classes is None else applied.classes.tolist()
+    labels = labels[-1:] if len(labels) == 2 else labels[:CLASSES]
+    facts["dependence"] = [
+        _dependence(coded, X, name, label) for name in columns or order[:DRAWN] for label in labels
+    ]
     if not out.json(facts):
         _show(out, facts, total)
 
@@ -115,7 +119,7 @@ def _importance(coded: Coded, X: Any, truth: Any, metric: str | None, seed: int)
     return permutation_importance(coded, X, truth, metric=chosen_metric, random_state=seed)
 
 
-def _dependence(coded: Coded, X: Any, name: str) -> dict[str, Any]:
+def _dependence(coded: Coded, X: Any, name: str, label: Any) -> dict[str, Any]:
     import numpy as np
 
     from surefit.evaluate.dependence import partial_dependence
@@ -133,10 +137,11 @@ def _dependence(coded: Coded, X: Any, name: str) -> dict[str, Any]:
             else np.unique(np.quantile(own[~np.isnan(own)], np.linspace(0.05, 0.95, STEPS)))
         )
     if len(grid) == 0:
-        return {"column": name, "values": [], "mean": [], "low": [], "high": []}
-    found = partial_dependence(coded, X, place, values=grid.tolist())
+        return {"column": name, "label": label, "values": [], "mean": [], "low": [], "high": []}
+    found = partial_dependence(coded, X, place, values=grid.tolist(), target=label)
     return {
         "column": name,
+        "label": label,
         "values": [coded.shown(place, float(value)) for value in grid],
         "mean": found.mean.tolist(),
         "low": found.low.tolist(),
@@ -182,11 +187,12 @@ def _one_row(applied: Any, table: Any, number: int, drop: tuple[str, ...], seed:
 def _path(applied: Any, rows: Any) -> str | None:
     """The way through a tree, in words, with the names of the columns that it reads."""
     from surefit.core.errors import RefusalError
+    from surefit.study.readable import readable
 
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            words: str = applied.last.explain(applied.matrix(rows))[0]
+            words: str = readable(applied.model).explain(applied.matrix(rows))[0]
     except RefusalError:
         return None
     return words
@@ -223,14 +229,23 @@ def _show(out: Output, facts: dict[str, Any], total: int | None) -> None:
             ],
             title="What is lost when a column is shuffled",
         )
-    what = "mean prediction" if facts["label"] is None else f"mean probability of {facts['label']}"
-    for entry in facts["dependence"]:
-        out.table(
-            (entry["column"], what, "95 % interval"),
-            [
-                (value, mean, f"[{low:.4g}, {high:.4g}]")
-                for value, mean, low, high in zip(
-                    entry["values"], entry["mean"], entry["low"], entry["high"], strict=True
-                )
-            ],
-        )
+    for name in dict.fromkeys(entry["column"] for entry in facts["dependence"]):
+        entries = [entry for entry in facts["dependence"] if entry["column"] == name]
+        if len(entries) > 1:
+            heads, cells = _by_class(entries)
+        else:
+            heads, cells = _with_ends(entries[0])
+        title = "The mean probability of each class" if len(entries) > 1 else None
+        out.table((name, *heads), list(zip(entries[0]["values"], *cells, strict=True)), title)
+
+
+def _by_class(entries: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    """The mean probabilities of several classes side by side."""
+    return [str(entry["label"]) for entry in entries], [entry["mean"] for entry in entries]
+
+
+def _with_ends(entry: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """The mean answer and its interval."""
+    what = "mean prediction" if entry["label"] is None else f"mean probability of {entry['label']}"
+    ends = [f"[{low:.4g}, {high:.4g}]" for low, high in zip(entry["low"], entry["high"], strict=True)]
+    return [what, "95 % interval"], [entry["mean"], ends]

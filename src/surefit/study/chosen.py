@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import RefusalError
 from surefit.evaluate.original_scale import OriginalScale, original_scale
 from surefit.study.predictions import Predictions
+from surefit.study.readable import readable
 from surefit.study.record import (
     Cell,
     CertificateRecord,
@@ -38,7 +39,7 @@ def describe(pipeline: Any, settings: Mapping[str, Any], why: str, level: float)
     certificate = model.certificate_
     findings = [finding for step in pipeline for finding in getattr(step, "diagnosis_", ())]
     coefficients, intercept = _coefficients(pipeline, level)
-    drawn = hasattr(model, "_splits")
+    tree = readable(pipeline) if hasattr(model, "_splits") else None
     return ModelRecord(
         type(model).__name__,
         {**{key: cell(value) for key, value in settings.items()}, **_found(model)},
@@ -57,8 +58,8 @@ def describe(pipeline: Any, settings: Mapping[str, Any], why: str, level: float)
         ),
         coefficients,
         intercept,
-        _drawing(model) if drawn else None,
-        model.to_text() if drawn else None,
+        None if tree is None else _drawing(tree),
+        None if tree is None else tree.to_text(),
     )
 
 

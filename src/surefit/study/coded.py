@@ -129,5 +129,7 @@ def contributions(coded: Coded, row: Matrix, others: Matrix, label: int | None) 
             mean = float(np.average(ask(swapped), weights=counts))
         else:
             mean = float(ask(swapped).mean())
-        found.append(Contribution(name, coded.shown(j, row[j]), here - mean))
+        # What rounding leaves of a mean of equal answers is no change.
+        same = abs(here - mean) <= 1e-12 * max(abs(here), abs(mean))
+        found.append(Contribution(name, coded.shown(j, row[j]), 0.0 if same else here - mean))
     return sorted(found, key=lambda part: -abs(part.change))
