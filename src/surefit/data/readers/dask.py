@@ -116,7 +116,7 @@ class DaskFrame:
 
         first = self.frame[[self.frame.columns[0]]]
         with plain_errors():
-            return list(dask.compute(*(dask.delayed(len)(part) for part in first.to_delayed())))
+            return list(dask.compute(*(dask.delayed(len)(part) for part in _partitions(first))))
 
     @property
     def rows(self) -> int:
@@ -130,7 +130,7 @@ class DaskFrame:
 
     def parts(self) -> Sequence[ArrowStream]:
         """The partitions."""
-        pairs = zip(self.frame.to_delayed(), self._counts, strict=True)
+        pairs = zip(_partitions(self.frame), self._counts, strict=True)
         return [FramePart(one, self.arrow_schema, rows, n) for n, (one, rows) in enumerate(pairs)]
 
     def select(self, columns: Sequence[str]) -> DaskFrame:
@@ -144,7 +144,7 @@ class DaskFrame:
         """Look through every partition where it is; only the levels come back."""
         import dask
 
-        parts = self.frame[list(names)].to_delayed()
+        parts = _partitions(self.frame[list(names)])
         with plain_errors():
             return list(dask.compute(*(dask.delayed(_seen)(part, list(names)) for part in parts)))
 
@@ -156,6 +156,15 @@ class DaskFrame:
                 f"not a {type(values).__name__}."
             )
         return DaskFrame(self.frame.assign(**{JOINED[role]: values}))
+
+
+def _partitions(frame: Any) -> Sequence[Any]:
+    """The partitions as the frame counts them, of the columns that are needed.
+
+    By itself Dask would join those of Parquet files where few columns are read, and then no longer have as
+    many as were counted.
+    """
+    return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
 def _seen(frame: Any, names: Sequence[str]) -> dict[str, Seen]:
