@@ -109,7 +109,7 @@ class Estimator(
     def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
         validate(self)
         source = self._source(X, y, sample_weight, **also)
-        watch = _CallbackWatch(self, X, y, sample_weight) if self.__dict__.get("_skl_callbacks") else None
+        watch = _CallbackWatch(self, X, y, sample_weight) if has_callbacks(self) else None
         self.trace_ = Trace(watcher=watch)
         try:
             with one_blas_thread():
@@ -119,6 +119,15 @@ class Estimator(
             self.trace_.close()
         if watch is not None:
             watch.finish()
+
+    def _fit_admitted(self, source: Source) -> Self:
+        """Learn, as a member of a model, from rows that its door has let in: they are not checked again, nor
+        is what is wrong with them told once more; parameters are taken as valid.
+        """
+        self.n_features_in_, self.trace_ = source.schema.width, Trace()
+        learned = self._learn(source, choose_engine(source), self.trace_)
+        self.__dict__.update(self._attributes(learned), diagnosis_=Diagnosis())
+        return self
 
     def _atomically(self, step: Callable[[], None]) -> Self:
         """Run a step that changes the fitted state; if it fails, nothing has changed."""
@@ -196,6 +205,11 @@ class Estimator(
         tags.target_tags.multi_output = self.accepts.several_targets
         tags.target_tags.single_output = True
         return tags
+
+
+def has_callbacks(estimator: Any) -> bool:
+    """Whether somebody is to be told how a fit goes on."""
+    return bool(estimator.__dict__.get("_skl_callbacks"))
 
 
 @dataclass(frozen=True, slots=True)

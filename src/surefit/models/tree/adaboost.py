@@ -19,7 +19,7 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear.rows import gathered
-from surefit.models.tree.members import STATED, Ensemble, all_rows, drift, proof_of, seeded
+from surefit.models.tree.members import STATED, Coded, Ensemble, all_rows, drift, fit_member, proof_of, seeded
 from surefit.resample.streams import seed_of, stream
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,10 @@ class AdaBoost(Ensemble, abstract=True):
     ) -> tuple[Any, Any, Floats | None]:
         """The rows that a member is fitted to, their target, and their weights."""
 
+    def _coded(self, batch: Batch) -> Coded | None:
+        """The classes that members are taught, where all see the same rows; None for numbers."""
+        return None
+
     @abstractmethod
     def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
         """What a member with such answers is worth; None where it is too bad to be kept."""
@@ -90,7 +94,7 @@ class AdaBoost(Ensemble, abstract=True):
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         batch, evidence = all_rows(source, engine)
-        base, seed = self._base(), 0 if self.random_state is None else seed_of(self.random_state)
+        base, seed = self._checked_base(), 0 if self.random_state is None else seed_of(self.random_state)
         self._refuse(base)
         weight = _shares(batch)
         members: list[Any] = []
@@ -104,10 +108,7 @@ class AdaBoost(Ensemble, abstract=True):
             draws = stream(seed, number)
             member = seeded(base, draws)
             X, y, given = self._given(batch, weight, draws)
-            if given is None:
-                member.fit(X, y)
-            else:
-                member.fit(X, y, sample_weight=given)
+            fit_member(member, X, y, given, self._coded(batch))
             said = self._answers_of(member, batch.X)
             found = self._judge(said, batch, weight)
             if found is not None or self._keeps_bad(len(members)):

@@ -21,7 +21,7 @@ from surefit.data.source import Source
 from surefit.models.candidate import Candidate
 from surefit.models.tree.adaboost import AdaBoost, AdaBoostParameters, Round
 from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier
-from surefit.models.tree.members import Member, takes_weights
+from surefit.models.tree.members import Coded, Member, takes_weights
 
 Floats = NDArray[np.float64]
 
@@ -110,6 +110,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     def _given(self, batch: Batch, weight: Floats, draws: np.random.Generator) -> tuple[Any, Any, Floats]:
         return batch.X, self._known[np.asarray(batch.y)], weight
+
+    def _coded(self, batch: Batch) -> Coded:
+        return Coded(np.asarray(batch.y), self._known)
 
     def _answers_of(self, member: Any, X: Any) -> NDArray[np.intp]:
         """The number of the class that a member votes for."""

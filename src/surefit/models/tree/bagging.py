@@ -26,9 +26,11 @@ from surefit.models.tree.bagging_draws import Drawn, Draws, Places, columns_of, 
 from surefit.models.tree.bagging_errors import MemberErrors
 from surefit.models.tree.members import (
     STATED,
+    Coded,
     Ensemble,
     all_rows,
     drift,
+    fit_member,
     is_own,
     jobs_for,
     proof_of,
@@ -147,7 +149,7 @@ class Bagging(Ensemble, abstract=True):
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         batch, evidence = all_rows(source, engine)
-        base = self._base()
+        base = self._checked_base()
         goes_on = self._continues()
         seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
         draws = self._draws(batch, seed)
@@ -189,11 +191,11 @@ class Bagging(Ensemble, abstract=True):
         member = seeded(base, drawn.generator)
         if self._is_constant(base, y):
             member = MajorityClassifier()
-        if weight is None:
-            member.fit(X, y)
-        else:
-            member.fit(X, y, sample_weight=weight)
-        return member
+        return fit_member(member, X, y, weight, self._coded(y, batch))
+
+    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
+        """The target of a member that sees all classes, whose codes are its labels; None for others."""
+        return None
 
     def _is_constant(self, base: Any, y: NDArray[Any]) -> bool:
         """Whether a bag holds one class only, of which most classifiers cannot learn."""

@@ -20,7 +20,7 @@ from surefit.models.tree.bagging import Bagging, BaggingParameters, ColumnsDrawn
 from surefit.models.tree.bagging_draws import columns_of
 from surefit.models.tree.bagging_errors import MemberErrors
 from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier
-from surefit.models.tree.members import Member
+from surefit.models.tree.members import Coded, Member
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +108,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def _truth(self, batch: Batch) -> Floats:
         return np.eye(self.n_classes_)[np.asarray(batch.y)]
+
+    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
+        return Coded(y, np.arange(self.n_classes_)) if y is batch.y else None
 
     def _parameters(self, common: dict[str, Any], source: Source) -> BaggingClassifierParameters:
         assert source.schema.classes is not None

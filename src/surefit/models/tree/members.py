@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,20 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
 from surefit.core.errors import RefusalError
-from surefit.core.parameters import Has
+from surefit.core.parameters import Has, validate
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
-from surefit.data.source import Source, in_memory
+from surefit.data.schema import Schema
+from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine, choose_engine
-from surefit.models.base import Estimator
+from surefit.models.base import Estimator, has_callbacks
 from surefit.models.linear.rows import gathered
+from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.rows import MOST_BYTES
 from surefit.stats.missing import Missing
 
 Member = Annotated[object, Has("fit")]
+Floats = NDArray[np.float64]
 MOST_SEED = 2**31 - 1
 STATED = 1e-9  # by how much a number that is computed again may differ, relative to its scale
 
@@ -45,6 +48,13 @@ class Ensemble(Estimator, abstract=True):
     @abstractmethod
     def _default_base(self) -> Any:
         """The model to copy where none is given."""
+
+    def _checked_base(self) -> Any:
+        """The same, its parameters checked where it is a model of surefit: copies are as valid as it is."""
+        base = self._base()
+        if isinstance(base, Estimator):
+            validate(base)
+        return base
 
     def _accepted(self) -> Accepts:
         return accepted_by(self._base(), self.accepts)
@@ -105,15 +115,13 @@ def is_own(base: Any) -> bool:
 
 def takes_weights(base: Any) -> bool:
     """Whether a model can be fitted to weighted rows."""
-    return (
-        _class_takes_weights(type(base))
-        if isinstance(base, Estimator)
-        else bool(has_fit_parameter(base, "sample_weight"))
-    )
+    cls: Any = type(base)
+    own = isinstance(base, Estimator)
+    return _class_takes_weights(cls) if own else bool(has_fit_parameter(base, "sample_weight"))
 
 
 @cache
-def _class_takes_weights(cls: type) -> bool:
+def _class_takes_weights(cls: Any) -> bool:
     return bool(has_fit_parameter(cls, "sample_weight"))
 
 
@@ -123,6 +131,23 @@ def seeded(base: Any, generator: np.random.Generator) -> Any:
     names = [name for name in sorted(member.get_params(deep=True)) if name.endswith("random_state")]
     seeds = {name: int(generator.integers(MOST_SEED)) for name in names}
     return member.set_params(**seeds) if seeds else member
+
+
+class Coded(NamedTuple):
+    """A target of classes as codes, and the labels that they stand for, each of which is there."""
+
+    codes: NDArray[np.int64]
+    labels: NDArray[Any]
+
+
+def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, coded: Coded | None) -> Any:
+    """Fit a member to rows that the ensemble has checked; ``coded`` is y once more, where it is known."""
+    tree = isinstance(member, DecisionTree) and (member.accepts.target == "class") == (coded is not None)
+    if tree and type(X) is np.ndarray and X.flags.forc and y.ndim == 1 and not has_callbacks(member):
+        target, classes = (y, None) if coded is None else coded
+        schema = Schema(X.shape[1], None, len(X), classes, targets=1)
+        return member._fit_admitted(ArraySource(schema, Batch(X, target, weight)))
+    return member.fit(X, y) if weight is None else member.fit(X, y, sample_weight=weight)
 
 
 def jobs_for(n_jobs: int | None) -> int:
