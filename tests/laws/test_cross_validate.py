@@ -147,10 +147,11 @@ def test_a_source_is_read_fold_by_fold(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.scores["r2_score"], found.scores["r2_score"])
     with pytest.raises(RefusalError, match="too many for memory"):
         found.predictions()
-    with pytest.raises(ParameterError, match="groups cannot be used with a table"):
+    with pytest.raises(DataError, match="groups has 2 entries"):
         cross_validate(model, table, "y", groups=[1, 2])
-    with pytest.raises(ParameterError, match="give a number of folds"):
-        cross_validate(model, table, "y", split=FOLDS)
+    cut = cross_validate(model, table, "y", split=FOLDS, checkpoint=tmp_path)
+    whole = cross_validate(model, X, Y, split=FOLDS)
+    np.testing.assert_allclose(cut.scores["r2_score"], whole.scores["r2_score"], rtol=1e-9)
 
 
 def test_weights_are_repetitions_where_folds_keep_them_together() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from surefit.core.config import current_config, threads
 from surefit.core.diagnosis import Diagnosis, diagnose
@@ -29,6 +29,7 @@ from surefit.evaluate.intervals_base import check_level
 from surefit.metrics.base import Metric
 from surefit.resample import source_folds
 from surefit.resample.choose import count_rows, pairs_of
+from surefit.resample.source_split import split_source
 
 Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
 
@@ -53,7 +54,8 @@ def cross_validate(
 
     model: an estimator or a whole pipeline, ours or scikit-learn's; every fold fits a fresh copy, so that no
     step sees a row that it is tested on. split: a number of folds (shuffled, by class for a classifier, by
-    group with ``groups``), a splitter, or pairs of row numbers. metrics: names, metrics, or scorers. X may be
+    group with ``groups``), a splitter, or pairs of row numbers; over a table to be read, ``groups`` is the
+    name of a column. metrics: names, metrics, or scorers. X may be
     a table to be read, with the name of its target as y: its folds are then read batch by batch. n_jobs:
     folds at a time, by default as many as there are threads; the numbers are the same for any. checkpoint: a
     folder that keeps finished folds, so that a run that was killed goes on where it was.
@@ -76,11 +78,11 @@ def cross_validate(
         )
     jobs = jobs_of(n_jobs)
     if is_streamed(X, y, sample_weight):
-        options = {"groups": groups, "train_scores": train_scores, "keep_models": keep_models}
+        options = {"train_scores": train_scores, "keep_models": keep_models}
         return _over_source(
             model,
             read(X, target=y, weight=sample_weight),
-            split,
+            (split, groups),
             metrics,
             level,
             checkpoint,
@@ -161,23 +163,34 @@ def _pooled(metric: Any, tested: Any) -> float | None:
     return None if tested is None else float(metric.finish(metric.of(*tested)))
 
 
+def _source_parts(source: Any, split: Any, groups: Any, classes: bool, state: Any) -> tuple[Any, Any]:
+    """Pairs of sources, and the rows of each, or their shares where these are not known before reading."""
+    if isinstance(split, int | np.integer) and not isinstance(split, bool) and groups is None:
+        parts = list(source_folds(source, int(split), shuffle=True, random_state=state))
+        if source.schema.rows is None:
+            return parts, [(int(split) - 1, 1)] * len(parts)
+        return parts, [(train.schema.rows or 0, test.schema.rows or 0) for train, test in parts]
+    found = split_source(source, split, groups, classes=classes, random_state=state)
+    return [pair for pair, _ in found], [sizes for _, sizes in found]
+
+
 def _over_source(
     model: Any, source: Any, split: Any, metrics: Any, level: float, checkpoint: Any, state: Any, options: Any
 ) -> CrossValidation:
     """Folds that are sources: each is read as its fit and its score ask for, which use all threads."""
-    refused = [name for name, value in options.items() if value is not None and value is not False]
-    if refused or isinstance(split, bool) or not isinstance(split, int | np.integer):
-        what = refused[0] if refused else f"split={split!r}"
+    refused = [name for name, value in options.items() if value]
+    if refused:
         raise ParameterError(
-            f"{what} cannot be used with a table that is read in batches: give a number of folds, "
-            "or load the rows into memory."
+            f"{refused[0]}=True cannot be used with a table that is read in batches: "
+            "leave it out, or load the rows into memory."
         )
     chosen = chosen_metrics(model, metrics, None)
     if not all(isinstance(metric, Metric) for metric in chosen.values()):
         raise ParameterError(
             "over a table that is read in batches, metrics are surefit's own: name one of them."
         )
-    parts = list(source_folds(source, int(split), shuffle=True, random_state=state))
+    folds_of, groups = split
+    parts, sizes = _source_parts(source, folds_of, groups, is_classifier(model), state)
 
     def work(pair: Any) -> Fold:
         train, test = pair
@@ -192,9 +205,6 @@ def _over_source(
     store = None if checkpoint is None else FoldStore.of(checkpoint, model, chosen)
     folds = run_folds(work, parts, 1, store)
     count = source.schema.rows
-    sizes = [(train.schema.rows or 0, test.schema.rows or 0) for train, test in parts]
-    if count is None:  # not known before reading: equal shares, as the folds are
-        sizes = [(int(split) - 1, 1)] * len(parts)
     intervals = {
         name: fold_interval(name, metric, folds, sizes, None, level) for name, metric in chosen.items()
     }

@@ -88,7 +88,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         self.metric_name_, self.greater_is_better_ = name, getattr(scorer, "better", "higher") == "higher"
         strength = strength_of(self.estimator, list(candidates[0])) if self.path else None
         if is_streamed(X, y, sample_weight):
-            self._search_source(X, y, sample_weight, candidates, scorer)
+            self._search_source(X, y, sample_weight, groups, candidates, scorer)
         else:
             rows = count_rows(X)
             if y is not None and count_rows(y) != rows:
@@ -254,7 +254,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         self.best_estimator_ = model
 
     def _search_source(
-        self, X: Any, y: Any, weight: Any, candidates: list[dict[str, Any]], scorer: Any
+        self, X: Any, y: Any, weight: Any, groups: Any, candidates: list[dict[str, Any]], scorer: Any
     ) -> None:
         """Over a table that is read in batches: each candidate is a cross-validation of its own."""
         deadline = Deadline(self.time_budget)
@@ -265,8 +265,8 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
                 continue
             model = clone(self.estimator).set_params(**params)
             done = cross_validate(
-                model, X, y, split=self.split, metrics={self.metric_name_: scorer}, sample_weight=weight,
-                checkpoint=self.checkpoint, random_state=self._split_seed(),
+                model, X, y, split=self.split, metrics={self.metric_name_: scorer}, groups=groups,
+                sample_weight=weight, checkpoint=self.checkpoint, random_state=self._split_seed(),
             )  # fmt: skip
             found.append(list(done.folds))
         self._keep(candidates, found, None, None)

@@ -122,7 +122,7 @@ class HalvingSearch(Search):
         self._keep([candidates[k] for k, _, _ in every], [f for _, _, f in every], pairs, work, extra)
 
     def _search_source(
-        self, X: Any, y: Any, weight: Any, candidates: list[dict[str, Any]], scorer: Any
+        self, X: Any, y: Any, weight: Any, groups: Any, candidates: list[dict[str, Any]], scorer: Any
     ) -> None:
         raise ParameterError(
             "HalvingSearch needs rows in memory, to take some of them: use GridSearch over a table."

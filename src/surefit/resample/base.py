@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,9 @@ class Split(Registered, kind="split", folder="surefit.resample", named_by_class=
 
 
 class Wrapped(Split, abstract=True):
-    """A splitter of scikit-learn's, under the same name."""
+    """A splitter of scikit-learn's, under the same name; ``ours`` are the options that it has not."""
+
+    ours: ClassVar[tuple[str, ...]] = ()
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
         """Yield pairs of row numbers: train, test."""
@@ -64,7 +66,8 @@ class Wrapped(Split, abstract=True):
         from sklearn import model_selection
 
         validate(self)
-        return getattr(model_selection, type(self).__name__)(**_legacy(self.options))
+        options = {name: value for name, value in self.options.items() if name not in self.ours}
+        return getattr(model_selection, type(self).__name__)(**_legacy(options))
 
 
 def _legacy(options: dict[str, Any]) -> dict[str, Any]:

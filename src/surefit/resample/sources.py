@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ from surefit.resample.streams import seed_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Rule(Protocol):
+    """Which rows to keep, told from their numbers."""
+
+    def keeps(self, start: int, count: int) -> NDArray[np.bool_]:
+        """Which of the ``count`` rows from number ``start`` on are kept."""
+
+    def kept_before(self, row: int) -> int:
+        """How many of the rows before this one are kept."""
 
 
 def source_folds(
@@ -56,7 +66,7 @@ def source_folds(
     return ((selected(source, train), selected(source, test)) for train, test in rules)
 
 
-def selected(source: Source, rule: RowRule) -> Source:
+def selected(source: Source, rule: Rule) -> Source:
     """The rows of a source that a rule keeps, as a source."""
     rows = source.schema.rows
     schema = replace(source.schema, rows=None if rows is None else rule.kept_before(rows))
@@ -71,7 +81,7 @@ class SelectedSource:
 
     origin: Source
     schema: Schema
-    rule: RowRule
+    rule: Rule
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in self.origin:
@@ -109,7 +119,7 @@ class SelectedStream:
     """
 
     origin: ArrowStream
-    rule: RowRule
+    rule: Rule
     offset: int = 0
 
     @property
