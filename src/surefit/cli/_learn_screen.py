@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,16 +18,24 @@ def head(metric: str, level: float) -> tuple[str, ...]:
 
 
 def lines(entries: Sequence[EntryRecord], chosen: str | None = None) -> list[tuple[Any, ...]]:
-    """The rows of a leaderboard, those without a score last."""
+    """The rows of a leaderboard; what has no score is in ``left_out``."""
     found: list[tuple[Any, ...]] = []
     for place, entry in enumerate(entries, 1):
         if entry.score is None:
-            found.append(("-", entry.title, None, None, None, None, None, f"left out: {entry.failed}"))
             continue
         ends = f"{shown(entry.low)} to {shown(entry.high)}"
         mark = "take this" if entry.name == chosen else ""
         found.append((place, entry.title, entry.score, ends, entry.group, entry.rows, entry.seconds, mark))
     return found
+
+
+def left_out(entries: Sequence[EntryRecord], unsuited: Mapping[str, str]) -> list[str]:
+    """Who is not in a leaderboard, and why, one line a reason."""
+    why: dict[str, list[str]] = {}
+    failed = {entry.title: entry.failed for entry in entries if entry.failed is not None}
+    for title, reason in {**failed, **unsuited}.items():
+        why.setdefault(reason.rstrip("."), []).append(title)
+    return [f"{', '.join(titles)}: {reason}." for reason, titles in why.items()]
 
 
 @contextmanager

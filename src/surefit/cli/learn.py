@@ -142,6 +142,7 @@ def _print(out: Output, record: Record, place: Path) -> None:
         },
         "threshold": None if record.threshold is None else asdict(record.threshold),
         "leaderboard": [asdict(entry) for entry in record.leaderboard],
+        "unsuited": record.unsuited,
         "folder": str(place),
         "files": files,
     }
@@ -149,9 +150,12 @@ def _print(out: Output, record: Record, place: Path) -> None:
         return
     for sentence in record.answer:
         out.text(sentence)
-    from surefit.cli._learn_screen import head, lines
+    from surefit.cli._learn_screen import head, left_out, lines
 
     out.table(head(record.metric, record.level), lines(record.leaderboard, record.chosen.name))
+    out.text("Models that share a letter cannot be told apart.")
+    for line in left_out(record.leaderboard, record.unsuited):
+        out.text(f"Left out: {line}")
     out.text(f"{place}: {', '.join(files)}")
 
 

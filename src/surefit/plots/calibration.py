@@ -77,11 +77,14 @@ def plot_calibration(
     layers = [
         diagonal.encode(x="x:Q", y="y:Q"),
         base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=shares),
-        base.mark_point(size=50).encode(y=shares),
+        base.mark_line(strokeWidth=1.5, opacity=0.4).encode(y=shares),
+        base.mark_point().encode(
+            y=shares, size=alt.Size("rows:Q", legend=None, scale=alt.Scale(range=[15, 200]))
+        ),
     ]
     error = f"calibration error {names[0].split()[-1]}; " if len(names) == 1 else ""
-    said = f"{error}{n_bins} bins of equal width, 95 % intervals; on the dashed line both agree"
+    said = f"{error}{n_bins} bins of equal width, the larger a point the more rows, 95 % intervals; "
+    said += "on the dashed line both agree"
     said = said[:1].upper() + said[1:]
     title = alt.TitleParams("How often it happens, by the probability predicted", subtitle=said)
     return styled(alt.layer(*layers).properties(title=title, width=size, height=size))

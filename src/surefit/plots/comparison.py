@@ -11,7 +11,7 @@ from surefit.core.errors import DataError
 from surefit.evaluate.compare_result import Comparison
 from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import BLUE, FADED, INK
-from surefit.plots.words import labels, metric_words
+from surefit.plots.words import labels, listed, metric_words
 
 MOST_MODELS = 40
 WIDTH = 480
@@ -107,7 +107,7 @@ def plot_scores(
 def _title(names: Sequence[str], best: list[str], take: str, metric: str, level: float) -> Any:
     import altair as alt
 
-    told = " and ".join(labels(best[:3])) + (f" and {len(best) - 3} more" if len(best) > 3 else "")
+    told = listed(labels(best), 3)
     several = len(best) > 1
     said = f"{100 * level:g} % intervals and folds; models that share a letter cannot be told apart"
     if several and take:

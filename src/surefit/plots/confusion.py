@@ -52,7 +52,8 @@ def plot_confusion(
         }
     )
     size = max(170, min(most, 110 * len(names)))
-    axis = alt.Axis(domain=False, ticks=False, labelAngle=-40 if max(map(len, names)) > 5 else 0)
+    flat = 7 * max(map(len, names)) <= size / len(names)  # pixels of a letter, and of a cell
+    axis = alt.Axis(domain=False, ticks=False, labelAngle=0 if flat else -40)
     base = alt.Chart(data).encode(
         x=alt.X("predicted:N", title="Predicted class", sort=names, axis=axis),
         y=alt.Y("true:N", title="True class", sort=names),

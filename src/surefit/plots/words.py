@@ -60,6 +60,17 @@ def metric_words(metric: str) -> str:
     return visible(metric, 60).replace("_", " ").replace("r2 ", "R² ").replace("roc auc", "ROC AUC")
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """Names for a sentence.
+
+    >>> listed(["Lasso"], 2), listed(["a", "b", "c"], 3), listed(["a", "b", "c", "d"], 3)
+    ('Lasso', 'a, b and c', 'a, b and 2 more')
+    """
+    more = len(names) - most
+    shown = list(names) if more <= 0 else [*names[: most - 1], f"{more + 1} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
 def labels(names: Sequence[object], most: int = 28) -> list[str]:
     """Names short enough for a chart, with what would act spelt out, and still different if they were.
 

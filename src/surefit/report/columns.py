@@ -11,6 +11,7 @@ from surefit.study.predictions import Predictions
 from surefit.study.record import ColumnRecord, Record
 
 TITLE = "The columns"
+PLURAL = {"category": "categories", "text": "of text"}
 
 
 def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
@@ -23,7 +24,11 @@ def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
         ordered,
         lambda column: _line(column, record),
     )
-    return {"kinds": kinds.most_common(), "table": shown}
+    told = [
+        (count, kind if count == 1 and kind != "text" else PLURAL.get(kind, f"{kind}s"))
+        for kind, count in kinds.most_common()
+    ]
+    return {"kinds": told, "table": shown}
 
 
 def _line(column: ColumnRecord, record: Record) -> tuple[Any, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from surefit.plots import plot_scores
-from surefit.plots.words import metric_words
-from surefit.report.parts import Figure, Marked, beside, cell, figure, interval, rough, settings_words, table
+from surefit.plots.words import listed, metric_words
+from surefit.report.parts import Figure, Marked, beside, figure, interval, rough, settings_words, table
 from surefit.study.predictions import Predictions
 from surefit.study.record import EntryRecord, Record
 
@@ -18,11 +18,22 @@ def content(record: Record, predictions: Predictions | None) -> dict[str, Any]:
     """A chart of all scores with the leaderboard behind it, and what could not be fitted."""
     scored = [entry for entry in record.leaderboard if entry.score is not None and not entry.failed]
     failed = [(entry.title, entry.failed) for entry in record.leaderboard if entry.failed]
+    failed += record.unsuited.items()
     return {
         "figure": _drawn(record, scored) if scored else None,
         "metric": metric_words(record.metric),
-        "failed": table("Not compared", ["Model", "Why"], failed) if failed else None,
+        "alike": _alike(record),
+        "failed": table("Left out", ["Model", "Why"], failed) if failed else None,
     }
+
+
+def _alike(record: Record) -> str:
+    """The group at the top in words."""
+    names = [entry.title for entry in record.leaderboard if entry.as_good_as_best]
+    taken = next((entry.title for entry in record.leaderboard if entry.name == record.chosen.name), "")
+    if len(names) < 2 or taken not in names:
+        return ""
+    return f"Cannot be told apart at the top: {listed(names, len(names))}. The simplest of them is {taken}."
 
 
 def _drawn(record: Record, scored: list[EntryRecord]) -> Figure:
@@ -53,12 +64,7 @@ def _line(record: Record, entry: EntryRecord, others: list[str]) -> list[Any]:
     mark = (
         "chosen" if entry.name == record.chosen.name else "baseline" if entry.name == record.baseline else ""
     )
-    further = [
-        f"{cell(entry.others[name][0])} ({interval(*entry.others[name][1:])})"
-        if name in entry.others
-        else None
-        for name in others
-    ]
+    further = [entry.others[name][0] if name in entry.others else None for name in others]
     return [
         Marked(entry.title, mark) if mark else entry.title,
         entry.score,

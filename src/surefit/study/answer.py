@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from surefit.plots.words import listed
 from surefit.study.record import EntryRecord, FindingRecord, ModelRecord, ScoreRecord
 from surefit.study.scoring import in_words
 
 ORDER = {"problem": 0, "warning": 1, "note": 2}
+NAMED = 4  # models that a sentence lists
 
 
 def answer(
@@ -36,16 +38,22 @@ def which(target: str, leaderboard: Sequence[EntryRecord], chosen: EntryRecord, 
     if chosen.name == baseline:
         others = len(scored) - 1
         if others == 0:
-            return f"No other model than the baseline, {_small(chosen.title)}, could be scored for {target}."
+            return (
+                f"No other model than the baseline, the {_small(chosen.title)}, could be scored for {target}."
+            )
         return (
             f"No skill was found: {'the other model does' if others == 1 else f'{others} models do'} not "
-            f"predict {target} better than the baseline, {_small(chosen.title)}, beyond what chance explains."
+            f"predict {target} better than the baseline, the {_small(chosen.title)}, beyond what chance "
+            "explains."
         )
+    out = len(leaderboard) - len(scored)
+    among = f"{len(scored)} models" + (f" ({out} more could not be compared)" if out else "")
     if len(equals) == 1:
-        return f"{chosen.title} predicts {target} best of {len(scored)} models."
+        return f"{chosen.title} predicts {target} best of {among}."
+    names = listed([entry.title for entry in equals], NAMED)
     return (
-        f"{chosen.title} predicts {target}: of {len(scored)} models, {len(equals)} cannot be told apart at "
-        "the top, and it is the simplest of them."
+        f"{chosen.title} predicts {target}: of {among}, {len(equals)} cannot be told apart at the top "
+        f"({names}), and it is the simplest of them."
     )
 
 
@@ -60,12 +68,11 @@ def how_good(
         return f"{told}."
     assert baseline.score is not None
     more = [
-        f"{in_words(name)} {number(chosen.others[name][0])}"
+        f" and {_article(in_words(name))} of {number(chosen.others[name][0])}"
         for name in ("r2_score", "accuracy_score")
         if name in chosen.others
     ]
-    beside = f", {' and '.join(more)}" if more else ""
-    return f"{told}{beside}; the baseline, {_small(baseline.title)}, has {number(baseline.score)}."
+    return f"{told}{''.join(more)}; the baseline, the {_small(baseline.title)}, has {number(baseline.score)}."
 
 
 def worries(leaderboard: Sequence[EntryRecord], chosen: ModelRecord, audit: Sequence[FindingRecord]) -> str:
@@ -75,9 +82,9 @@ def worries(leaderboard: Sequence[EntryRecord], chosen: ModelRecord, audit: Sequ
         return f"Worry about the fit, which did not converge: {certificate.statement}"
     findings = sorted((*audit, *chosen.diagnosis), key=lambda entry: ORDER.get(entry.severity, 3))
     serious = [entry for entry in findings if entry.severity != "note"]
-    left_out = [entry for entry in leaderboard if entry.failed is not None]
+    left_out = [entry.title for entry in leaderboard if entry.failed is not None]
     if not serious:
-        end = f", but {len(left_out)} of {len(leaderboard)} models could not be compared" if left_out else ""
+        end = f", but {listed(left_out, NAMED)} could not be compared" if left_out else ""
         return f"Nothing was found to worry about{end}."
     more = len(serious) - 1
     rest = "" if more == 0 else f" There {'is' if more == 1 else 'are'} {more} more in the audit."

@@ -17,6 +17,8 @@ from surefit.core.registry import members
 from surefit.models.base import Estimator
 from surefit.models.candidate import Candidate
 
+WORDS = {"positive": "values above zero", "counts": "counts"}
+
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
@@ -42,6 +44,33 @@ class Entrant:
         return [dict(zip(names, entry, strict=True)) for entry in product(*values)]
 
 
+def known(task: str) -> list[Entrant]:
+    """All families of the registry that learn such a task."""
+    found = [
+        Entrant(name, cls, cls.__dict__["candidate"])
+        for name, cls in members(Estimator.kind).items()
+        if isinstance(cls.__dict__.get("candidate"), Candidate)
+    ]
+    return [entry for entry in found if is_classifier(entry.cls()) == (task == "classification")]
+
+
+def unsuited(task: str, y: NDArray[Any], costs: bool = False) -> dict[str, str]:
+    """The titles of families that cannot learn such a target, with the reason; costs: of errors are given.
+
+    >>> unsuited("regression", np.array([0.5, -1.0, 2.0]))["Poisson regression"]
+    'it learns counts, and some of the target are none'
+    """
+    found = {
+        entry.candidate.title: f"it learns {WORDS[entry.candidate.target]}, and some of the target are none"
+        for entry in known(task)
+        if not _suits(entry, task, y)
+    }
+    for entry in known(task) if costs else ():
+        if not hasattr(entry.cls, "predict_proba"):
+            found[entry.candidate.title] = "it gives no probabilities, which costs need"
+    return found
+
+
 def entrants(task: str, y: NDArray[Any], models: Iterable[str] | None = None) -> list[Entrant]:
     """The families that can learn such a target, the baseline first, then from simple to complex.
 
@@ -51,13 +80,7 @@ def entrants(task: str, y: NDArray[Any], models: Iterable[str] | None = None) ->
     >>> found[0].name, "Lasso" in [entry.candidate.title for entry in found]
     ('MeanRegressor', True)
     """
-    known = [
-        Entrant(name, cls, cls.__dict__["candidate"])
-        for name, cls in members(Estimator.kind).items()
-        if isinstance(cls.__dict__.get("candidate"), Candidate)
-    ]
-    wanted = task == "classification"
-    found = [entry for entry in known if is_classifier(entry.cls()) == wanted and _suits(entry, task, y)]
+    found = [entry for entry in known(task) if _suits(entry, task, y)]
     if models is not None:
         found = _named(found, [models] if isinstance(models, str) else list(models), task)
     return sorted(found, key=lambda entry: (entry.candidate.complexity, entry.name))

@@ -53,6 +53,7 @@ class Conclusion:
     costs: Costs | None
     began: float
     budget: float
+    unsuited: dict[str, str]
 
     @cached_property
     def baseline(self) -> str:
@@ -138,6 +139,7 @@ class Conclusion:
             environment=self._environment(command),
             score=score,
             weight=decided.weight,
+            unsuited=self.unsuited,
         )
         return Study(
             record,
@@ -159,10 +161,10 @@ class Conclusion:
     def _resampling(self) -> str:
         race = self.race
         folds = len(race.first)
-        again = "" if race.repeats == 1 else f", cut anew {race.repeats} times"
+        again = "" if race.repeats == 1 else f", cut {race.repeats} times"
         held = "all rows" if not self.subject.streamed else "all rows, read as they pass"
         told = (
-            f"{folds} folds{again} of {held}, the same for all models; settings were chosen inside each "
+            f"{folds} folds of {held}{again}, the same for all models; settings were chosen inside each "
             f"fold, by {INNER_FOLDS} folds of its training rows; intervals and tests are corrected for folds "
             "that share rows, the tests for the number of pairs, and those against the baseline for theirs."
         )

@@ -10,7 +10,7 @@ from typing import Any
 from surefit.core.config import threads
 from surefit.core.errors import ParameterError
 from surefit.evaluate.intervals_base import check_level
-from surefit.study.candidates import Entrant, entrants
+from surefit.study.candidates import Entrant, entrants, unsuited
 from surefit.study.conclude import Conclusion
 from surefit.study.events import Event, Listener, silent
 from surefit.study.fold import Work
@@ -127,7 +127,8 @@ def learn(
         stores=None if unfinished is None else unfinished.stores(standings),
         tell=tell,
     )
-    conclusion = Conclusion(subject, race, held, charge, began, float(budget))
+    named = {} if models is not None else unsuited(subject.task, subject.held.y, charge is not None)
+    conclusion = Conclusion(subject, race, held, charge, began, float(budget), named)
     study = conclusion.study(command, on_event)
     if folder is not None:
         study.save(folder)

@@ -223,6 +223,7 @@ class Record:
     files: dict[str, str] = field(default_factory=dict)  # what it is: its name beside the record
     score: ScoreRecord | None = None  # of the model chosen, allowing for the choice
     weight: str | None = None  # the column that said how often a row counts
+    unsuited: dict[str, str] = field(default_factory=dict)  # families that did not enter, and why
     version: int = VERSION
 
     def to_json(self) -> str:
