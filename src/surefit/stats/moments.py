@@ -75,7 +75,11 @@ class Moments(Statistic):
     @classmethod
     def _of_rows(cls, X: Any, Y: Matrix | None, weight: Vector | None) -> Moments:
         found = None
-        for rows in _blocks(*X.shape):
+        by_columns = isinstance(X, np.ndarray) and not X.flags.c_contiguous and len(X) > _FEWEST_ROWS
+        if by_columns and X.dtype == np.float64 and (weight is None or weight.all()):
+            X = Columns([X[:, j] for j in range(X.shape[1])], len(X))  # so that some rows are no copy
+            by_columns = False
+        for rows in _blocks(X.shape[0], X.shape[1], _FEWEST_ROWS if by_columns else BLOCK_ROWS):
             part = cls._of_block(X[rows], None if Y is None else Y[rows], _some(weight, rows))
             found = part if found is None else found + part
         assert found is not None
@@ -245,8 +249,8 @@ class Moments(Statistic):
         return Trial("numbers"), Trial("sparse"), Trial("targets"), Trial("numbers", {"target": False})
 
 
-def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    step = min(BLOCK_ROWS, max(_FEWEST_ROWS, _BLOCK_CELLS // max(columns, 1)))
+def _blocks(rows: int, columns: int, most: int) -> Iterator[slice]:
+    step = min(most, max(_FEWEST_ROWS, _BLOCK_CELLS // max(columns, 1)))
     return (slice(start, min(start + step, rows)) for start in range(0, max(rows, 1), step))
 
 

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
-from surefit.models.linear.fold_moments import taken
+from surefit.models.linear.fold_moments import moments_of
 from surefit.models.linear.ridge_folds import fits_of_moments
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
@@ -30,7 +30,7 @@ from surefit.stats.moments import Moments
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-_CELLS = 2**20  # hashed at once
+_CELLS = 2**17  # hashed at once, while they are in the cache
 
 
 def fold_numbers(X: Any, folds: int) -> NDArray[np.intp]:
@@ -64,9 +64,7 @@ def _scrambled(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def moments_by_content(batch: Batch, folds: int) -> Joint:
     """The moments of each fold's rows."""
     number = fold_numbers(batch.X, folds)
-    return Joint(
-        {str(fold): Moments.of(taken(batch, np.flatnonzero(number == fold))) for fold in range(folds)}
-    )
+    return Joint({str(fold): moments_of(batch, np.flatnonzero(number == fold)) for fold in range(folds)})
 
 
 def whole(parts: Joint) -> Moments:

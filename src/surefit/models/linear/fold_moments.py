@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,12 +19,27 @@ from surefit.stats.moments import Moments
 
 Indices = NDArray[np.intp]
 
+_FEWEST_ROWS, _CELLS = 2**12, 2**20  # of a copy of some rows: few enough to take little room
+
 
 def taken(batch: Batch, rows: Indices) -> Batch:
     """Some rows of a batch."""
     X: Any = batch.X
     weight = None if batch.weight is None else batch.weight[rows]
     return replace(batch, X=X[rows], y=np.asarray(batch.y)[rows], weight=weight)
+
+
+def in_pieces(rows: Indices, width: int) -> Iterator[Indices]:
+    """Cut rows into pieces small enough that a copy of one is no burden beside the table."""
+    step = max(_FEWEST_ROWS, _CELLS // max(1, width))
+    return (rows[start : start + step] for start in range(0, max(1, len(rows)), step))
+
+
+def moments_of(batch: Batch, rows: Indices) -> Moments:
+    """The moments of some rows of a batch."""
+    pieces = in_pieces(rows, int(batch.X.shape[1]))
+    found: Moments = reduce(add, (Moments.of(taken(batch, piece)) for piece in pieces))
+    return found
 
 
 def complementary(train: Indices, test: Indices, rows: int) -> bool:
@@ -35,12 +53,12 @@ def without(whole: Moments, held_out: Moments, batch: Batch, train: Indices) -> 
     try:
         return whole - held_out
     except RefusalError:
-        return Moments.of(taken(batch, train))
+        return moments_of(batch, train)
 
 
 def moments_of_folds(rules: list[RowRule], batch: Batch) -> Joint:
     """The moments of each fold's rows, under the fold's number."""
-    return Joint({str(rule.fold): Moments.of(taken(batch, rows_of_fold(rule, batch))) for rule in rules})
+    return Joint({str(rule.fold): moments_of(batch, rows_of_fold(rule, batch)) for rule in rules})
 
 
 def rows_of_fold(rule: RowRule, batch: Batch) -> Indices:

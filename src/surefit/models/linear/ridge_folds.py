@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from surefit.engine.base import Engine
 from surefit.models.linear.dense_rows import DenseRows
 from surefit.models.linear.fold_moments import (
     complementary,
+    in_pieces,
+    moments_of,
     moments_of_folds,
     rows_of_fold,
     taken,
@@ -53,11 +54,11 @@ def in_memory_folds(
             found = _fits_of_rows(taken(batch, train), alphas, fit_intercept)
         elif complementary(train, test, len(batch)):
             whole = whole or Moments.of(batch)
-            left = without(whole, Moments.of(taken(batch, test)), batch, train)
+            left = without(whole, moments_of(batch, test), batch, train)
             found = fits_of_moments(left, alphas, fit_intercept)
         else:
-            found = fits_of_moments(Moments.of(taken(batch, train)), alphas, fit_intercept)
-        yield _tested(found, taken(batch, test))
+            found = fits_of_moments(moments_of(batch, train), alphas, fit_intercept)
+        yield _tested(found, batch, test)
 
 
 def source_folds(
@@ -85,10 +86,7 @@ def source_folds(
 def _predictions_of_folds(
     rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
 ) -> list[Tested]:
-    return [
-        _tested(found, taken(batch, rows_of_fold(rule, batch)))
-        for rule, found in zip(rules, fits, strict=True)
-    ]
+    return [_tested(found, batch, rows_of_fold(rule, batch)) for rule, found in zip(rules, fits, strict=True)]
 
 
 def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
@@ -118,9 +116,11 @@ def _with_intercept(
     return coef, mean_y[:, None] - np.tensordot(mean_x, coef, axes=1)
 
 
-def _tested(found: tuple[Matrix, Matrix], batch: Batch) -> Tested:
+def _tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
     coef, intercept = found
-    X: Any = batch.X
-    flat = np.asarray(X @ coef.reshape(len(coef), -1)).reshape(len(batch), *coef.shape[1:])
-    weight = np.ones(len(batch)) if batch.weight is None else batch.weight
-    return Tested(flat + intercept, np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1), weight)
+    flat, X = coef.reshape(len(coef), -1), batch.X
+    scores = [np.asarray(X[piece] @ flat) for piece in in_pieces(rows, len(coef))]
+    prediction = np.concatenate(scores).reshape(len(rows), *coef.shape[1:])
+    weight = np.ones(len(rows)) if batch.weight is None else batch.weight[rows]
+    target = np.asarray(np.asarray(batch.y)[rows], dtype=np.float64).reshape(len(rows), -1)
+    return Tested(prediction + intercept, target, weight)
