@@ -24,6 +24,7 @@ from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear.column_evidence import collinearity, scaling_cost
 from surefit.models.linear.constraints import constrained, multipliers
+from surefit.models.linear.separation import separating_evidence
 from surefit.penalties.base import Penalty
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.base import Solution, Solver
@@ -207,35 +208,7 @@ def loss_evidence(objective: Objective, solution: Solution) -> Mapping[str, Any]
     falls = loss.task == "multiclass" or (loss.task == "binary" and loss.smooth and _still_falls(loss))
     if falls:
         found["separation"] = (solution.value - objective.penalised(solution.x), objective.scale)
-    return found | _separating(objective, solution) if falls else found
-
-
-LARGE = 6.0  # standard deviations of a column times its coefficient: odds of one to four hundred
-
-
-def _separating(objective: Objective, solution: Solution) -> dict[str, Any]:
-    """Look for columns that tell two classes apart, where coefficients without a penalty grew large."""
-    rows, spread = objective.rows, objective.spread
-    if rows is None or objective.loss.task != "binary" or not isinstance(objective.penalty, NoPenalty):
-        return {}
-    found: dict[str, Any] = {}
-    coef, _ = objective.split(solution.x)
-    classes = objective.source.schema.classes
-    if classes is not None:
-        ones, weight = float(objective.targets.total[0]), objective.targets.weight
-        found["class_rows"] = (classes, np.array([weight - ones, ones]), objective.columns)
-    if not (np.abs(coef) * np.sqrt(spread.variance) > LARGE).any():
-        return found
-    from surefit.models.linear.separation import separation
-
-    counted: Any = slice(None) if rows.weight is None else rows.weight > 0
-    X: Any = rows.X
-    y = np.asarray(rows.y)[counted]
-    whole = bool(((y == 0) | (y == 1)).all()) and rows.offset is None
-    if not whole:
-        return found
-    told = separation(X[counted], y, objective.fit_intercept)
-    return {**found, "separating": ("none", (), 0) if told is None else told.evidence}
+    return found | separating_evidence(objective, solution) if falls else found
 
 
 def _still_falls(loss: Loss) -> bool:

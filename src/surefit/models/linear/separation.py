@@ -13,11 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.penalties.no_penalty import NoPenalty
+from surefit.solvers.base import Solution
 from surefit.solvers.linear_program import linear_program
+from surefit.solvers.objective import Objective
+from surefit.stats.products import scores_of
 
 CELLS = 400_000  # of a programme; beyond it, a sample of the rows proposes and all rows decide
 MOST_COLUMNS = 300
+MOST_NAMED = 12  # columns of a direction, of which each is tried whether it does without
 BORDER = 1e-7  # of a standardised score: nearer to the border is on it
+LARGE = 6.0  # by how much a column moves the score: odds of one to four hundred
+SURE = 8.0  # a score: odds of one to three thousand
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +44,12 @@ class Separation:
         return self.kind, self.columns, self.border
 
 
-def separation(X: Any, y: NDArray[Any], fit_intercept: bool) -> Separation | None:
+def separation(
+    X: Any, y: NDArray[Any], fit_intercept: bool, *, only_single: bool = False
+) -> Separation | None:
     """Return the separation of classes 0 and 1; None where there is none, or too many columns to ask.
+
+    only_single: look for single columns alone, which takes no programme.
 
     >>> separation(np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1]), True)
     Separation(kind='quasi-complete', columns=(0,), border=2)
@@ -47,37 +58,114 @@ def separation(X: Any, y: NDArray[Any], fit_intercept: bool) -> Separation | Non
     if columns > MOST_COLUMNS or rows < 2:
         return None
     X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
-    mean = X.mean(axis=0) if fit_intercept else np.zeros(columns)
+    alone = _single_columns(X, np.asarray(y) > 0, fit_intercept)
+    if alone is not None or only_single:
+        return alone
+    A = _signed(X, np.asarray(y) > 0, fit_intercept)
+    for few in (5 * A.shape[1], max(CELLS // A.shape[1], 2)):
+        some = A if rows <= few else A[np.linspace(0, rows - 1, few).astype(np.intp)]
+        found = _direction(some)
+        if found is None and np.linalg.matrix_rank(some) == A.shape[1]:
+            return None  # what cannot be told apart in some rows cannot be in all
+    return None if found is None else _told(A, found, columns)
+
+
+def separating_evidence(objective: Objective, solution: Solution) -> dict[str, Any]:
+    """Look for columns that tell classes apart, where coefficients without a penalty grew large.
+
+    Of many classes, each is told from the rest. Single columns are looked at where one moves the score far
+    between its least value and its greatest; the programme, which takes longer, where it moves it far by a
+    standard deviation or rows are as good as sure.
+    """
+    rows, classes = objective.rows, objective.source.schema.classes
+    if rows is None or not isinstance(objective.penalty, NoPenalty):
+        return {}
+    y = np.asarray(rows.y)
+    found: dict[str, Any] = {}
+    if classes is not None:
+        found["class_rows"] = (
+            classes,
+            np.bincount(y.astype(np.intp), rows.weight, len(classes)),
+            objective.columns,
+        )
+    elif not ((y == 0) | (y == 1)).all():
+        return found
+    coef, intercept = objective.split(solution.x)
+    size = np.abs(coef.reshape(objective.columns, -1)).max(axis=1)
+    if rows.offset is not None or not (size * _ranges(rows.X) > LARGE).any():
+        return found
+    far = bool((size * np.sqrt(objective.spread.variance) > LARGE).any())
+    sure = far or bool(np.abs(scores_of(rows, coef, intercept)).max() > SURE)
+    counted: Any = slice(None) if rows.weight is None else rows.weight > 0
+    X: Any = rows.X
+    for code in (
+        [1] if objective.loss.task == "binary" else range(len(classes if classes is not None else ()))
+    ):
+        told = separation(X[counted], y[counted] == code, objective.fit_intercept, only_single=not sure)
+        if told is not None:
+            return {**found, "separating": told.evidence}
+    return {**found, "separating": ("none", (), 0)}
+
+
+def _ranges(X: Any) -> NDArray[np.float64]:
+    """Return from the least to the greatest value of each column."""
+    high, low = X.max(axis=0), X.min(axis=0)
+    if hasattr(high, "toarray"):
+        high, low = high.toarray(), low.toarray()
+    return np.asarray(high, dtype=np.float64).ravel() - np.asarray(low, dtype=np.float64).ravel()
+
+
+def _signed(X: NDArray[np.float64], positive: NDArray[np.bool_], fit_intercept: bool) -> NDArray[np.float64]:
+    """Return standardised columns, and a constant, turned around for the rows of the first class."""
+    mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
     size = np.sqrt(((X - mean) ** 2).mean(axis=0))
     A = (X - mean) / np.where(size > 0, size, 1.0)
-    A = np.column_stack([A, np.ones(rows)]) if fit_intercept else A
-    A = np.where(np.asarray(y) > 0, 1.0, -1.0)[:, None] * A
-    few = max(CELLS // A.shape[1], 2)
-    some = A if rows <= few else A[np.linspace(0, rows - 1, few).astype(np.intp)]
-    alone = _single_columns(A[:, :columns] if not fit_intercept else X, np.asarray(y) > 0, fit_intercept)
-    if alone is not None:
-        return alone
-    for direction in (_widest(some), _furthest(some)):
+    A = np.column_stack([A, np.ones(len(X))]) if fit_intercept else A
+    return np.where(positive, 1.0, -1.0)[:, None] * A
+
+
+def _direction(A: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return a direction with no row on the wrong side and some on the right one, completely if it can be."""
+    for direction in (_widest(A), _furthest(A)):
         margin = A @ direction
-        if margin.min() < -BORDER or margin.max() <= BORDER:
-            continue
-        border = int(np.count_nonzero(margin <= BORDER))
-        used = tuple(int(j) for j in np.flatnonzero(np.abs(direction[:columns]) > 1e-6))
-        return Separation("quasi-complete" if border else "complete", used, border)
+        if margin.min() >= -BORDER and margin.max() > BORDER:
+            return direction
     return None
 
 
-def _single_columns(X: Any, positive: NDArray[np.bool_], fit_intercept: bool) -> Separation | None:
-    """Return a separation by one column, if there is one; without an intercept, X has its signs already."""
+def _told(A: NDArray[np.float64], direction: NDArray[np.float64], columns: int) -> Separation | None:
+    """Return what a direction says of all rows, by no more columns than it takes."""
+    margin = A @ direction
+    if margin.min() < -BORDER or margin.max() <= BORDER:
+        return None
+    border = int(np.count_nonzero(margin <= BORDER))
+    size = np.abs(direction[:columns])
+    used = [int(j) for j in np.argsort(size) if size[j] > 1e-6]
+    for j in list(used) if len(used) <= MOST_NAMED and A.size <= CELLS else ():
+        kept = [k for k in used if k != j]
+        fewer = _direction(A[:, [*kept, *range(columns, A.shape[1])]]) if kept else None
+        if fewer is None:
+            continue
+        left = int(np.count_nonzero(A[:, [*kept, *range(columns, A.shape[1])]] @ fewer <= BORDER))
+        if left <= border:
+            used, border = kept, left
+    return Separation("quasi-complete" if border else "complete", tuple(sorted(used)), border)
+
+
+def _single_columns(
+    X: NDArray[np.float64], positive: NDArray[np.bool_], fit_intercept: bool
+) -> Separation | None:
+    """Return a separation by one column, if there is one."""
+    if positive.all() or not positive.any():
+        return None
     if fit_intercept:
-        if positive.all() or not positive.any():
-            return None
         low, high = X[~positive], X[positive]
         above, below = high.min(axis=0) - low.max(axis=0), low.min(axis=0) - high.max(axis=0)
         gap = np.maximum(above, below)
         edge = np.where(above >= below, high.min(axis=0), low.min(axis=0))
         on_edge = (edge == X).sum(axis=0)
     else:
+        X = np.where(positive, 1.0, -1.0)[:, None] * X
         gap = np.maximum(X.min(axis=0), -X.max(axis=0))
         on_edge = (X == 0).sum(axis=0)
     varies = X.max(axis=0) > X.min(axis=0)
