@@ -285,8 +285,17 @@ CASES = {
     "topk.top_k": ("topk", "top_k", (X, 5)),
     "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
     "triangular.triangular_factor csr": ("triangular", "triangular_factor", (SPARSE,)),
-    "class_loss.class_loss": ("class_loss", "class_loss", (X, TARGET > 1.0, X[0], 0.5, WEIGHT)),
-    "class_loss.class_loss several": (
+    "linear_loss.linear_loss": (
+        "linear_loss",
+        "linear_loss",
+        ("logistic", X, TARGET > 1.0, X[0], 0.5, WEIGHT),
+    ),
+    "linear_loss.linear_hessian": (
+        "linear_loss",
+        "linear_hessian",
+        ("logistic", X, TARGET > 1.0, X[0], 0.5, WEIGHT),
+    ),
+    "class_loss.class_loss": (
         "class_loss",
         "class_loss",
         (X, np.arange(20_000) % 3, X[:12, :3].copy(), np.zeros(3)),

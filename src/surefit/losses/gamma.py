@@ -23,6 +23,7 @@ class Gamma(Loss):
     name = "gamma"
     link = Log()
     domain = Interval(0, None, open_low=True)
+    kernel = "gamma"
 
     def value(self, y: Any, z: Any) -> Array:
         """Return z + y exp(-z)."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.native.class_loss import ClassLoss, class_loss, takes
 from surefit.losses.arrays import Array, aligned, by_row, inside
 from surefit.losses.binary import Binary, share
 from surefit.losses.links import Logit
@@ -26,6 +25,7 @@ class Logistic(Binary):
     smoothness = 0.25
     divergence = True
     soft = True
+    kernel = "logistic"
 
     # With t the share of the class that z speaks against, f = t |z| + log(1 + exp(-|z|)): nothing cancels.
 
@@ -53,13 +53,6 @@ class Logistic(Binary):
         y, z = aligned(y, z)
         e = decay(z)
         return e / (1.0 + e) ** 2
-
-    def over_rows(self, batch: Any, w: Array, intercept: Any, bends: bool) -> ClassLoss | None:
-        """Return value, gradient and, if asked for, the curvature of each row, where a kernel does that."""
-        y = np.asarray(batch.y)
-        if w.ndim != 1 or y.ndim != 1 or not takes(batch.X):
-            return None
-        return class_loss(batch.X, share(y), w, intercept, batch.weight, batch.offset, rows=bends)
 
     def conjugate(self, y: Any, u: Any) -> Array:
         """Return v log v + (1 - v) log(1 - v) for v = u + y in [0, 1]."""

@@ -23,6 +23,7 @@ class Poisson(Loss):
     name = "poisson"
     link = Log()
     domain = Interval(0, None)
+    kernel = "poisson"
 
     def value(self, y: Any, z: Any) -> Array:
         """Return exp(z) - y z."""

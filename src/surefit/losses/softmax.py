@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
-from surefit.core.native.class_loss import ClassLoss, class_loss, takes
 from surefit.core.parameters import Interval
 from surefit.losses.arrays import Array, inside, reals, weights_of
 from surefit.losses.base import Loss
@@ -36,6 +35,7 @@ class Softmax(Loss):
     domain = Interval(0, None)
     smoothness = 0.5
     divergence = True
+    kernel = "softmax"
 
     # The class with the highest score is left out of every sum, and 1 minus what is left is never formed.
 
@@ -94,13 +94,6 @@ class Softmax(Loss):
         diagonal = np.arange(z.shape[1])
         bend[:, diagonal, diagonal] = p * others
         return bend
-
-    def over_rows(self, batch: Any, w: Array, intercept: Any, bends: bool) -> ClassLoss | None:
-        """Return value and gradient of codes, where a kernel does that."""
-        y = np.asarray(batch.y)
-        if bends or w.ndim != 2 or y.ndim != 1 or not takes(batch.X):
-            return None
-        return class_loss(batch.X, y, w, intercept, batch.weight, batch.offset)
 
     def conjugate(self, y: Any, u: Any) -> Array:
         """Return the sum of v log v over shares v = u + e_y that are not negative and add up to 1."""

@@ -20,6 +20,7 @@ class SquaredHinge(Margin):
 
     name = "squared_hinge"
     smoothness = 2.0
+    kernel = "squared_hinge"
 
     def _value(self, m: Array) -> Array:
         return np.maximum(1.0 - m, 0.0) ** 2

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.gram import sandwich
-from surefit.core.native.linear_loss import Wanted
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.fused import fused_sums
+from surefit.stats.fused import Wanted, fused_sums
 from surefit.stats.products import bordered, pulled, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
 

@@ -1,35 +1,15 @@
-"""The logistic and the softmax loss of linear scores, with their gradient, in one pass over dense rows."""
+"""The softmax loss of linear scores in one pass over dense rows: value, gradient and gap sums."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefit.core.config import threads
 from surefit.core.native import compiled
 from surefit.core.native.inputs import float64_rows, row_weights
-
-Vector = NDArray[np.float64]
-
-
-class ClassLoss(NamedTuple):
-    """Sums over the rows: the loss, and its gradient with the intercept's last, (p + 1,) or (p + 1, K).
-
-    slope, bend: the weighted derivatives of the logistic loss, one a row, where asked for.
-    """
-
-    value: float
-    gradient: Vector
-    slope: Vector | None
-    bend: Vector | None
-
-
-def takes(X: Any) -> bool:
-    """Whether the kernel is there, and X is dense rows that it reads."""
-    dense = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
-    return dense and (X.flags.c_contiguous or X.flags.f_contiguous) and hasattr(compiled(), "class_loss")
+from surefit.core.native.linear_loss import GapSums, LossSums
 
 
 def class_loss(
@@ -40,38 +20,39 @@ def class_loss(
     weight: Any = None,
     offset: Any = None,
     *,
-    rows: bool = False,
+    want: Literal["gradient", "gap"] = "gradient",
     _threads: int | None = None,
-) -> ClassLoss:
-    """Return the sums at coefficients (p,) for y in [0, 1], or (p, K) for codes 0 to K - 1.
+) -> LossSums:
+    """Return the loss of codes y under scores X coef + intercept + offset, summed, and its gradient.
 
-    >>> X, y = np.array([[1.0], [3.0]]), np.array([0.0, 1.0])
-    >>> class_loss(X, y, np.zeros(1)).gradient
-    array([-1.,  0.])
+    coef is (p, K), the gradient (p + 1, K). Rows of weight 0 may hold anything.
+
+    >>> class_loss(np.array([[1.0], [3.0]]), [0, 1], np.zeros((1, 2))).gradient
+    array([[ 1., -1.],
+           [ 0.,  0.]])
     """
     native = compiled()
     if native is None:
-        return class_loss_twin(X, y, coef, intercept, weight, offset, rows=rows)
+        return class_loss_twin(X, y, coef, intercept, weight, offset, want=want)
     coef = np.ascontiguousarray(coef, dtype=np.float64)
-    flat = coef.ndim == 1
-    gradient = np.empty(coef.size + (1 if flat else coef.shape[1]))
-    slope, bend = (np.empty(len(X)), np.empty(len(X))) if rows else (None, None)
-    target = np.ascontiguousarray(y, dtype=np.float64 if flat else np.int64)
-    start = None if intercept is None else np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+    p, classes = coef.shape
+    pairs = classes * (classes + 1) // 2
+    gradient = np.empty((p + 1) * classes)
+    gap = GapSums.empty(p, pairs) if want == "gap" else None
     value = native.class_loss(
         X,
         coef.ravel(),
-        start,
-        target if flat else None,
-        None if flat else target,
+        None if intercept is None else np.ascontiguousarray(intercept, dtype=np.float64),
+        np.ascontiguousarray(y, dtype=np.int64),
         row_weights(weight),
         row_weights(offset),
         gradient,
-        slope,
-        bend,
+        *(gap or (None,) * 4),
         threads() if _threads is None else _threads,
     )
-    return ClassLoss(value, gradient if flat else gradient.reshape(-1, coef.shape[1]), slope, bend)
+    if gap is not None:
+        gap = gap._replace(bends=gap.bends.reshape(-1, pairs))
+    return LossSums(value, gradient.reshape(-1, classes), None, gap)
 
 
 def class_loss_twin(
@@ -82,27 +63,26 @@ def class_loss_twin(
     weight: Any = None,
     offset: Any = None,
     *,
-    rows: bool = False,
-) -> ClassLoss:
+    want: Literal["gradient", "gap"] = "gradient",
+) -> LossSums:
     """Do the same by plain products over a float64 copy."""
-    A, coef = float64_rows(X), np.asarray(coef, dtype=np.float64)
+    A, code = float64_rows(X), np.asarray(y, dtype=np.intp)
     s = np.ones(len(A)) if weight is None else np.asarray(weight, dtype=np.float64)
     shift = np.zeros(len(A)) if offset is None else np.asarray(offset, dtype=np.float64)
-    z = A @ coef + (0.0 if intercept is None else intercept)
-    if coef.ndim == 1:
-        z = z + shift
-        p = 0.5 * (1.0 + np.tanh(0.5 * z))
-        slope = s * (p - y)
-        bend = s * p * (1.0 - p)
-        value = float(s @ (np.logaddexp(0.0, z) - np.asarray(y) * z))
-        return ClassLoss(
-            value, np.append(A.T @ slope, slope.sum()), *((slope, bend) if rows else (None, None))
-        )
-    z = z + shift[:, None]
+    A, code, s, shift = A[s > 0], code[s > 0], s[s > 0], shift[s > 0]
+    rows = np.arange(len(A))
+    z = A @ np.asarray(coef, dtype=np.float64) + (0.0 if intercept is None else intercept) + shift[:, None]
     level = z.max(axis=1, keepdims=True, initial=-np.inf) if len(z) else z[:, :1]
     total = level + np.log(np.exp(z - level).sum(axis=1, keepdims=True))
-    value = float(s @ (total[:, 0] - z[np.arange(len(z)), np.asarray(y, dtype=np.intp)]))
-    slopes = np.exp(z - total)
-    slopes[np.arange(len(z)), np.asarray(y, dtype=np.intp)] -= 1.0
-    slopes *= s[:, None]
-    return ClassLoss(value, np.vstack([A.T @ slopes, slopes.sum(axis=0)]), None, None)
+    value = float(s @ (total[:, 0] - z[rows, code]))
+    p = np.exp(z - total)
+    u = p.copy()
+    u[rows, code] -= 1.0
+    u *= s[:, None]
+    gap = None
+    if want == "gap":
+        first, second = np.triu_indices(p.shape[1])
+        h = s[:, None] * p[:, first] * ((first == second) - p[:, second])
+        signs = np.array([u[u < 0].sum(), u[u > 0].sum(), (u * u / s[:, None]).sum()])
+        gap = GapSums(np.vstack([A.T @ h, h.sum(axis=0)]), A.T @ s, (A * A).T @ s, signs)
+    return LossSums(value, np.vstack([A.T @ u, u.sum(axis=0)]), None, gap)

@@ -1,0 +1,198 @@
+"""Losses of one linear score a row in one pass over dense rows: value, gradient, gap sums, Hessian."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.config import threads
+from surefit.core.native import compiled
+from surefit.core.native.inputs import float64_rows, row_weights
+
+Vector = NDArray[np.float64]
+Wanted = Literal["value", "gradient", "gap"]
+
+KINDS = ("logistic", "poisson", "gamma", "squared_hinge")  # by their number in linear_loss.h
+
+
+class GapSums(NamedTuple):
+    """What a duality gap is made of, weighted: X'h and the sum of h, X's, (X*X)'s, and what slopes add up to.
+
+    bends: (p + 1,), or (p + 1, m) with a column for each pair of classes, the first no later than the second.
+    signs: the sums of the negative slopes, of the positive ones, and of the squares of all.
+    """
+
+    bends: Vector
+    sums: Vector
+    squares: Vector
+    signs: Vector
+
+    @classmethod
+    def empty(cls, columns: int, pairs: int | None = None) -> GapSums:
+        """Return room for the sums."""
+        bends = np.empty(columns + 1 if pairs is None else (columns + 1) * pairs)
+        return cls(bends, np.empty(columns), np.empty(columns), np.empty(3))
+
+
+class LossSums(NamedTuple):
+    """Sums over the rows: the loss, and what was wanted beyond; the intercept's entries are the last ones."""
+
+    value: float
+    gradient: Vector | None = None
+    hessian: Vector | None = None
+    gap: GapSums | None = None
+
+
+def takes(X: Any) -> bool:
+    """Whether the kernels are there, and X is dense rows that they read."""
+    dense = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64)
+    return dense and (X.flags.c_contiguous or X.flags.f_contiguous) and hasattr(compiled(), "linear_loss")
+
+
+def linear_loss(
+    kind: str,
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: float | None = None,
+    weight: Any = None,
+    offset: Any = None,
+    *,
+    want: Wanted = "gradient",
+    _threads: int | None = None,
+) -> LossSums:
+    """Return the loss of z = X coef + intercept + offset summed over the rows, and what is wanted with it.
+
+    Rows of weight 0 may hold anything.
+
+    >>> linear_loss("poisson", np.array([[1.0], [3.0]]), [1.0, 2.0], [0.0])
+    LossSums(value=2.0, gradient=array([-3., -1.]), hessian=None, gap=None)
+    """
+    native = compiled()
+    if native is None:
+        return linear_loss_twin(kind, X, y, coef, intercept, weight, offset, want=want)
+    about = _arguments(kind, X, y, coef, intercept, weight, offset)
+    gradient = np.empty(X.shape[1] + 1) if want != "value" else None
+    gap = GapSums.empty(X.shape[1]) if want == "gap" else None
+    count = threads() if _threads is None else _threads
+    value = native.linear_loss(*about, gradient, *(gap or (None,) * 4), count)
+    return LossSums(value, gradient, None, gap)
+
+
+def linear_hessian(
+    kind: str,
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: float | None = None,
+    weight: Any = None,
+    offset: Any = None,
+    *,
+    _threads: int | None = None,
+) -> LossSums:
+    """Return the same with the second derivatives, X being read once.
+
+    >>> linear_hessian("poisson", np.array([[1.0], [3.0]]), [1.0, 2.0], [0.0]).hessian
+    array([[10.,  4.],
+           [ 4.,  2.]])
+    """
+    native = compiled()
+    if native is None:
+        return linear_hessian_twin(kind, X, y, coef, intercept, weight, offset)
+    n, p = X.shape
+    value, slope, bend = np.empty(n), np.empty(n), np.empty(n)
+    gram, cross, sums = np.empty((p, p)), np.empty(p), np.empty(p)
+    about = _arguments(kind, X, y, coef, intercept, weight, offset)
+    count = threads() if _threads is None else _threads
+    native.linear_hessian(*about, value, slope, bend, gram, cross, sums, count)
+    hessian = _bordered(gram, sums, float(bend.sum()))
+    return LossSums(float(value.sum()), np.append(cross, slope.sum()), hessian)
+
+
+def _arguments(
+    kind: str, X: Any, y: Any, coef: Any, intercept: float | None, weight: Any, offset: Any
+) -> tuple[Any, ...]:
+    return (
+        KINDS.index(kind),
+        X,
+        np.ascontiguousarray(coef, dtype=np.float64),
+        0.0 if intercept is None else float(intercept),
+        np.ascontiguousarray(y, dtype=np.float64),
+        row_weights(weight),
+        row_weights(offset),
+    )
+
+
+def linear_loss_twin(
+    kind: str,
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: float | None = None,
+    weight: Any = None,
+    offset: Any = None,
+    *,
+    want: Wanted = "gradient",
+) -> LossSums:
+    """Do the same by plain products over a float64 copy."""
+    A, s, value, u, h = _rows(kind, X, y, coef, intercept, weight, offset)
+    if want == "value":
+        return LossSums(float(value.sum()))
+    gap = None
+    if want == "gap":
+        signs = np.array([u[u < 0].sum(), u[u > 0].sum(), (u * u / s).sum()])
+        gap = GapSums(np.append(A.T @ h, h.sum()), A.T @ s, (A * A).T @ s, signs)
+    return LossSums(float(value.sum()), np.append(A.T @ u, u.sum()), None, gap)
+
+
+def linear_hessian_twin(
+    kind: str,
+    X: Any,
+    y: Any,
+    coef: Any,
+    intercept: float | None = None,
+    weight: Any = None,
+    offset: Any = None,
+) -> LossSums:
+    """Do the same by plain products over a float64 copy."""
+    A, _, value, u, h = _rows(kind, X, y, coef, intercept, weight, offset)
+    hessian = _bordered((A * h[:, None]).T @ A, A.T @ h, float(h.sum()))
+    return LossSums(float(value.sum()), np.append(A.T @ u, u.sum()), hessian)
+
+
+def _bordered(gram: Vector, sums: Vector, total: float) -> Vector:
+    """Return the second derivatives with the intercept's row and column."""
+    whole = np.empty((len(gram) + 1, len(gram) + 1))
+    whole[:-1, :-1], whole[:-1, -1], whole[-1, :-1], whole[-1, -1] = gram, sums, sums, total
+    return whole
+
+
+def _rows(
+    kind: str, X: Any, y: Any, coef: Any, intercept: float | None, weight: Any, offset: Any
+) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    """Return the rows that count, their weights, and their weighted losses, slopes and curvatures."""
+    A, y = float64_rows(X), np.asarray(y, dtype=np.float64)
+    s = np.ones(len(A)) if weight is None else np.asarray(weight, dtype=np.float64)
+    shift = np.zeros(len(A)) if offset is None else np.asarray(offset, dtype=np.float64)
+    A, y, s, shift = A[s > 0], y[s > 0], s[s > 0], shift[s > 0]
+    z = A @ np.asarray(coef, dtype=np.float64) + (0.0 if intercept is None else intercept) + shift
+    value, u, h = (s * each for each in _derivatives(kind, y, z))
+    return A, s, value, u, h
+
+
+def _derivatives(kind: str, y: Vector, z: Vector) -> tuple[Vector, Vector, Vector]:
+    with np.errstate(over="ignore"):
+        if kind == "logistic":
+            share, p = np.maximum(y, 0.0), 0.5 * (1.0 + np.tanh(0.5 * z))
+            return np.logaddexp(0.0, z) - share * z, p - share, p * (1.0 - p)
+        if kind == "poisson":
+            mean = np.exp(z)
+            return mean - y * z, mean - y, mean
+        if kind == "gamma":
+            ratio = y * np.exp(-z)
+            return z + ratio, 1.0 - ratio, ratio
+        side = np.where(y > 0, 1.0, -1.0)
+        missing = np.maximum(1.0 - side * z, 0.0)
+        return missing**2, -2.0 * side * missing, np.where(side * z <= 1.0, 2.0, 0.0)

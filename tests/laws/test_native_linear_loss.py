@@ -1,0 +1,156 @@
+"""The kernels of losses over linear scores against their twins, in every form of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from surefit.core.native.class_loss import class_loss, class_loss_twin
+from surefit.core.native.linear_loss import (
+    KINDS,
+    LossSums,
+    linear_hessian,
+    linear_hessian_twin,
+    linear_loss,
+    linear_loss_twin,
+    takes,
+)
+from surefit.core.registry import members
+from surefit.losses import Gamma, Logistic, Poisson, Softmax, SquaredHinge
+from surefit.penalties import NoPenalty
+from surefit.solvers.gap import duality_gap
+from surefit.solvers.objective import Objective
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(9000, 7))  # more than one chunk
+FORMS = {
+    "C": X,
+    "Fortran": np.asfortranarray(X),
+    "float32": X.astype(np.float32),
+    "one row": X[:1],
+    "no rows": X[:0],
+    "one column": np.ascontiguousarray(X[:, :1]),
+    "no columns": X[:, :0].copy(),
+    "many columns": RNG.normal(size=(300, 110)),
+}
+TARGETS = {"logistic": lambda n: RNG.uniform(size=n), "squared_hinge": lambda n: RNG.choice([-1.0, 1.0], n)}
+each_form = pytest.mark.parametrize("rows", FORMS.values(), ids=FORMS.keys())
+plain_or_weighted = pytest.mark.parametrize("plain", [True, False], ids=["plain", "weighted"])
+
+
+def numbers(found: LossSums) -> list[Any]:
+    return [found.value, found.gradient, found.hessian, *(found.gap or ())]
+
+
+def check(found: LossSums, right: LossSums, again: LossSums, scale: float) -> None:
+    for one, two, three in zip(numbers(found), numbers(right), numbers(again), strict=True):
+        assert (one is None) == (two is None)
+        if one is not None:
+            assert np.shape(one) == np.shape(two)
+            np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-12 * scale)
+            np.testing.assert_array_equal(one, three)
+
+
+@each_form
+@plain_or_weighted
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_score_a_row_as_the_twin(rows, plain, kind):
+    n, p = rows.shape
+    rows.flags.writeable = False
+    y = TARGETS.get(kind, lambda n: RNG.integers(1, 4, n))(n)
+    coef = RNG.normal(size=p) / max(p, 1)
+    about = () if plain else (0.3, RNG.integers(0, 3, n).astype(float), RNG.normal(size=n))
+    args = (kind, rows, y, coef, *about)
+    for want in ("value", "gradient", "gap"):
+        one_thread = linear_loss(*args, want=want, _threads=1)
+        check(linear_loss(*args, want=want), linear_loss_twin(*args, want=want), one_thread, n + 1)
+    check(linear_hessian(*args), linear_hessian_twin(*args), linear_hessian(*args, _threads=1), n + 1)
+
+
+@each_form
+@plain_or_weighted
+@pytest.mark.parametrize("classes", [2, 3, 10, 13])
+def test_softmax_as_the_twin(rows, plain, classes):
+    n, p = rows.shape
+    y, coef = RNG.integers(0, classes, n), RNG.normal(size=(p, classes))
+    weight = RNG.integers(0, 3, n).astype(float)
+    about = () if plain else (RNG.normal(size=classes), weight, RNG.normal(size=n))
+    for want in ("gradient", "gap"):
+        args = (rows, y, coef, *about)
+        one_thread = class_loss(*args, want=want, _threads=1)
+        check(class_loss(*args, want=want), class_loss_twin(*args, want=want), one_thread, n + 1)
+
+
+def test_far_out_nothing_overflows_that_need_not():
+    rows = np.array([[-800.0], [800.0]])
+    found = linear_loss("logistic", rows, np.array([1.0, 1.0]), np.ones(1))
+    assert found.value == 800.0
+    np.testing.assert_array_equal(found.gradient, [800.0, -1.0])
+    assert linear_loss("poisson", rows, np.zeros(2), np.ones(1)).value == np.inf
+    assert linear_loss("poisson", -np.abs(rows), np.zeros(2), np.ones(1)).value == 0.0
+    several = class_loss(rows, np.array([0, 0]), np.array([[1.0, 0.0]]))
+    assert several.value == 800.0
+    np.testing.assert_array_equal(several.gradient, [[800.0, -800.0], [-1.0, 1.0]])
+
+
+def test_classes_that_tie_at_the_top_share_it():
+    found = class_loss(np.ones((1, 1)), [1], np.array([[5.0, 5.0, -900.0]]))
+    assert found.value == np.log(2.0)
+    np.testing.assert_array_equal(found.gradient, [[0.5, -0.5, 0.0]] * 2)
+
+
+def test_rows_of_weight_zero_may_hold_anything():
+    bad = np.vstack([X[:50], np.full((1, 7), np.nan), np.full((1, 7), np.inf)])
+    y, weight = np.append(np.arange(50) % 2, [1, 1]), np.append(np.ones(50), [0.0, 0.0])
+    coef = RNG.normal(size=7)
+    found = linear_loss("logistic", bad, y, coef, 0.1, weight, want="gap")
+    check(found, linear_loss("logistic", X[:50], y[:50], coef, 0.1, want="gap"), found, 50)
+    found = linear_hessian("logistic", bad, y, coef, 0.1, weight)
+    check(found, linear_hessian("logistic", X[:50], y[:50], coef, 0.1), found, 50)
+    several = np.stack([coef, -coef], axis=1)
+    found = class_loss(bad, y, several, None, weight, want="gap")
+    check(found, class_loss(X[:50], y[:50], several, want="gap"), found, 50)
+
+
+LOSSES: dict[str, tuple[Any, Any]] = {
+    "logistic": (Logistic(), RNG.integers(0, 2, len(X))),
+    "poisson": (Poisson(), RNG.integers(0, 4, len(X))),
+    "gamma": (Gamma(), RNG.uniform(0.1, 3.0, len(X))),
+    "squared_hinge": (SquaredHinge(), RNG.choice([-1, 1], len(X))),
+    "softmax": (Softmax(), RNG.integers(0, 3, len(X))),
+}
+
+
+def test_every_loss_with_a_kernel_is_tried_here():
+    with_kernel = {name for name, loss in members("loss").items() if getattr(loss, "kernel", None)}
+    assert with_kernel == set(LOSSES) == {*KINDS, "softmax"}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("form", ["C", "Fortran", "float32"])
+@pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", "none"])
+def test_objectives_use_it_and_agree_with_the_loss_alone(name, form, fit_intercept, monkeypatch):
+    loss, y = LOSSES[name]
+    outputs = 3 if name == "softmax" else None
+    objective = Objective.of_arrays(
+        FORMS[form][:2000], y[:2000], loss, NoPenalty(), fit_intercept=fit_intercept, outputs=outputs
+    )
+    assert takes(objective.rows.X)
+    w = 0.2 * np.random.default_rng(1).normal(size=objective.shape)
+    fused = [objective.at(w, order) for order in (0, 1, 2)]
+    gap = duality_gap(objective, w)
+    monkeypatch.setattr(type(loss), "kernel", None)
+    alone, other = objective.at(w, 2), duality_gap(objective, w)
+    for found in fused:
+        np.testing.assert_allclose(found.value, alone.value, rtol=1e-12)
+        if found.gradient.size:
+            np.testing.assert_allclose(found.gradient, alone.gradient, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(fused[2].hessian, alone.hessian, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose([gap.primal, gap.gap], [other.primal, other.gap], rtol=1e-9)
+
+
+def test_a_code_outside_the_classes_is_refused():
+    with pytest.raises(ValueError, match="outside the classes"):
+        class_loss(X[:2], np.array([0, 5]), np.zeros((7, 2)))
