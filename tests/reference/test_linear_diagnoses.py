@@ -115,3 +115,18 @@ def test_classes_with_too_few_rows_for_the_columns(patients, classes):
     assert "often" not in finding.message
     assert not of(fit(X, y), "rare-classes")
     assert not of(surefit.LogisticRegression().fit(X, rare), "rare-classes")  # a penalty is the remedy
+
+
+def test_a_row_that_pulls_and_a_score_that_bends(patients):
+    X, y = patients
+    assert {"influential-rows", "wrong-link"} <= set(fit(X, y).diagnosis_.ran)
+    assert not fit(X, y).diagnosis_
+    pulled, other = X.copy(), y.copy()
+    pulled.iloc[7, 0], other[7] = 30.0, 0
+    (finding,) = of(fit(pulled, other), "influential-rows")
+    assert finding.rows[0] == 7
+    both = (X["age"] ** 2 + X["age"] + np.random.default_rng(4).logistic(size=ROWS) / 2 > 1).astype(int)
+    assert of(fit(X, both), "wrong-link")
+    squared = fit(X.assign(square=X["age"] ** 2), both)
+    assert not of(squared, "wrong-link")
+    assert "influential-rows" not in LogisticRegression().fit(X, y).diagnosis_.ran  # it takes no penalty

@@ -47,6 +47,7 @@ OldPenalty = Literal["l1", "l2", "elasticnet", "deprecated"] | None
 # looser than what its default leaves.
 GAP = 0.01
 # The algorithm behind each name of scikit-learn's; the others are chosen by cost.
+LOOKED_AT = 200_000  # cells in memory, up to which each row is looked at: beyond, it takes longer than a fit
 ALGORITHMS = {"newton-cholesky": "newton"}
 
 
@@ -289,7 +290,22 @@ class LogisticRegression(LogisticInference, LogisticBase):
         found = dict(super()._evidence(objective, solution))
         if self.correction == "firth":
             found.pop("separation", None)
+        elif isinstance(objective.penalty, NoPenalty) and objective.loss.task == "binary":
+            found |= self._influence(objective, solution)
         return found
+
+    def _influence(self, objective: Objective, solution: Solution) -> dict[str, Any]:
+        """Return what the rules on influence and link look at, of two classes without a penalty."""
+        rows, freedom = objective.rows, objective.targets.weight - len(solution.x)
+        if rows is None or rows.X.shape[0] * rows.X.shape[1] > LOOKED_AT or freedom <= 0:
+            return {}
+        from surefit.losses.families import FAMILIES
+        from surefit.losses.links import link_named
+        from surefit.models.linear.glm_influence import influence_evidence
+
+        return influence_evidence(
+            rows, FAMILIES["binomial"](), link_named("logit"), solution.x, self.fit_intercept, freedom
+        )
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         if self.correction != "firth":

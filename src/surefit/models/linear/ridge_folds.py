@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,8 @@ def _with_intercept(
 
 def _tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
     coef, intercept = found
-    flat, X = coef.reshape(len(coef), -1), batch.X
+    flat = coef.reshape(len(coef), -1)
+    X: Any = batch.X
     scores = [np.asarray(X[piece] @ flat) for piece in in_pieces(rows, len(coef))]
     prediction = np.concatenate(scores).reshape(len(rows), *coef.shape[1:])
     weight = np.ones(len(rows)) if batch.weight is None else batch.weight[rows]
