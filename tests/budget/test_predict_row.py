@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 import sklearn.decomposition
 import sklearn.linear_model
 import sklearn.naive_bayes
+from tests.budget.calls import entered
 
 import surefit
 
@@ -71,30 +72,17 @@ ANSWERS = {
 each_answer = pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
 
 
-def entered(answer: Callable[[Any], Any]) -> list[str]:
-    """The Python functions entered on the way to one answer, once everything is warm."""
-    row = np.ones((1, COLUMNS))
-    answer(row)
-    found: list[str] = []
-
-    def profile(frame: Any, event: str, argument: Any) -> None:
-        if event == "call":
-            found.append(frame.f_code.co_qualname)
-
-    sys.setprofile(profile)
-    try:
-        answer(row)
-    finally:
-        sys.setprofile(None)
-    return found
+def asked(answer: Answer, model: Any) -> list[str]:
+    """The Python functions entered on the way to one answer."""
+    return entered(partial(answer.of(model), np.ones((1, COLUMNS))))
 
 
 @each_answer
 def test_python_calls(answer):
-    ours = entered(answer.of(answer.model))
+    ours = asked(answer, answer.model)
     assert len(ours) <= answer.calls, ours
     if answer.peer is not None:  # what takes a fourth of the calls has the means to take a fourth of the time
-        assert 4 * len(ours) <= len(entered(answer.of(answer.peer))), ours
+        assert 4 * len(ours) <= len(asked(answer, answer.peer)), ours
 
 
 @each_answer
