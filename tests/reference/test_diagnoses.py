@@ -124,6 +124,22 @@ def test_dependencies_are_written_out_with_a_remedy_that_fits():
     assert "shortest coefficients" in next(f.remedy for f in free if f.code == "rank-deficiency")
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge"])
+def test_dependencies_between_columns_of_unlike_units_are_written_out(name, unit):
+    data = np.column_stack([X[:, 0] * unit, X[:, 1], X[:, 2], X[:, 0] + X[:, 2]])
+    message = found(name, data)["rank-deficiency"].message
+    assert f"x3 = {1 / unit:.4g} x0 + x2" in message
+
+
+def test_columns_are_judged_with_fewer_rows_than_columns_too():
+    wide = np.random.default_rng(3).normal(size=(5, 8))
+    wide[:, 6], wide[:, 7] = 0.1, 1e7 * wide[:, 7]
+    told = {finding.code: finding for finding in LinearRegression().fit(wide, wide[:, 0]).diagnosis_}
+    assert told["constant-columns"].columns == ("x6",)
+    assert "x7" in told["scale-ratio"].columns
+
+
 def test_digits_lost_are_counted():
     for power in (3, 4, 6, 8):
         data = with_column(3, X[:, 0] + 10.0**-power * noise)

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 from surefit import LinearRegression
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.errors import DataError, ParameterError, RefusalError
 
 rng = np.random.default_rng(0)
 N, P = 80, 4
@@ -147,6 +147,24 @@ def test_refusals_give_their_reason():
         model.summary(X, y, covariance="cluster")
     with pytest.raises(DataError, match="level=2"):
         model.summary(level=2)
+    with pytest.raises(ParameterError, match="covariance='HC9' is not allowed; it is one of 'classical'"):
+        model.summary(X, y, covariance="HC9")
+    with pytest.raises(ParameterError, match="weights='often' is not allowed"):
+        model.summary(weights="often")
+    with pytest.raises(ParameterError, match="of='old' is not allowed; it is one of 'new', 'mean'"):
+        model.predict_interval(X, of="old")
+    with pytest.raises(ParameterError, match="draws=1 is not allowed"):
+        model.summary(X, y, covariance="bootstrap", draws=1)
+
+
+@pytest.mark.parametrize("ask", ["summary", "predict_interval", "predictive"])
+def test_as_many_coefficients_as_rows_leave_no_noise_to_measure(ask):
+    rows = X.shape[1] + 1
+    exact = LinearRegression().fit(X[:rows], y[:rows])
+    given = () if ask == "summary" else (X[:1],)
+    with pytest.raises(RefusalError, match=f"count for {rows} and {rows} coefficients .* no standard errors"):
+        getattr(exact, ask)(*given)
+    np.testing.assert_allclose(exact.influence(X[:rows], y[:rows]).leverage, 1.0)
 
 
 def test_coefficients_that_are_not_unique_have_no_standard_error():

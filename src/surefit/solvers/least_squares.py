@@ -20,6 +20,8 @@ Matrix = NDArray[np.float64]
 # A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
 SAFE_GRAM_CONDITION = 1e7
 
+UNEVEN = 100.0  # lengths of columns whose ratio costs two digits
+
 Method = Literal[
     "cholesky", "triangular factor", "minimum norm", "eigenvectors", "conjugate gradients", "active set"
 ]
@@ -102,22 +104,45 @@ def shortest(coef: Matrix, null: Matrix) -> Matrix:
     return moved
 
 
-def wide(X: Matrix, Y: Matrix) -> LeastSquares:
+def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> LeastSquares:
     """The minimum-norm solution for fewer rows than columns, from the factor of the transpose.
 
-    X' = Q R, so X = R'Q' and w = Q R'^+ Y; with R = U S V', that is X' V S^-2 V' Y without forming Q.
+    X' = Q R, so X = R'Q' and w = Q R'^+ Y. Where units are unlike, the rows of X' are sorted by length and
+    its columns chosen by what is left of them, so that what is rounded stays small beside each column of X.
+    across: a direction in which the rows cancel, as centred ones do; it is turned away first, lest rounding
+    be taken for a row.
     """
+    if across is not None:
+        X, Y = _turned(across, X), _turned(across, Y)
     n, p = X.shape
-    R = linalg.qr(X.T, mode="r", check_finite=False)[0][:n]
-    _, s, Vt = linalg.svd(R, check_finite=False)
-    cut = 8 * max(n, p) * np.finfo(float).eps * (s[0] if len(s) else 0.0)
-    rank = int((s > cut).sum())
-    half = X.T @ (Vt[:rank].T / s[:rank])  # Q U: orthonormal
-    root = half / s[:rank]
-    coef = root @ (Vt[:rank] @ Y)
+    squares = (X * X).sum(axis=0)
+    order, places = np.argsort(-squares, kind="stable"), np.arange(n)
+    if squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf):
+        Q, R, places = linalg.qr(X.T[order], mode="economic", pivoting=True, check_finite=False)
+    else:  # which is quicker
+        Q, R = linalg.qr(X.T[order], mode="economic", check_finite=False)
+    U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
+    tiny = 8 * max(n, p) * np.finfo(float).eps
+    lengths = column_lengths((R * R).sum(axis=1))
+    if 0 < n <= p and linalg.lapack.dtrcon(R / lengths[:, None])[0] > tiny:
+        rank, root = n, Q @ linalg.solve_triangular(R, np.eye(n), trans="T", check_finite=False)
+    else:
+        rank = int((s > tiny * s.max(initial=0.0)).sum())
+        root = Q @ (U[:, :rank] / s[:rank]) @ Vt[:rank]
+    inverse = np.empty((p, n))
+    inverse[np.ix_(order, places)] = root
+    coef = inverse @ Y
+    coef += inverse @ (Y - X @ coef)  # what rounding left
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
-    method: Method = "minimum norm"
-    return LeastSquares(coef, rank, condition, method, root, np.empty((p, 0)), s)
+    return LeastSquares(coef, rank, condition, "minimum norm", inverse, np.empty((p, 0)), s)
+
+
+def _turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+    """Reflect rows so that one of them holds what lies along ``across``, and leave that one out."""
+    normal = across / np.linalg.norm(across)
+    normal[0] += np.copysign(1.0, normal[0])
+    turned: Matrix = rows - np.outer(normal, (normal @ rows) * (2 / (normal @ normal)))
+    return turned[1:]
 
 
 def from_singular_gram(gram: Matrix, cross: Matrix) -> LeastSquares:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ class RankDeficiency(Rule):
         null: NDArray[np.float64] = evidence["null_space"]
         if null.shape[1] == 0:
             return
-        reduced, pivots = reduced_echelon(null)
+        size = _sizes(evidence.get("column_moments"), len(null))
+        reduced, pivots = reduced_echelon(null * size)  # so that units do not decide which terms count
+        reduced *= size[pivots, 0] / size
         names = named(evidence.get("column_names"), range(len(null)))
         sentences = [_equation(names, column, pivot) for column, pivot in zip(reduced.T, pivots, strict=True)]
         involved = np.flatnonzero((np.abs(reduced) > 0).any(axis=1))
@@ -44,6 +47,12 @@ class RankDeficiency(Rule):
     def sound(cls) -> Evidence:
         """No direction cancels."""
         return {"null_space": np.empty((3, 0))}
+
+
+def _sizes(moments: Any, columns: int) -> NDArray[np.float64]:
+    """How much each column varies, as a column; 1 for one that does not, or if nothing is known."""
+    found = np.ones((columns, 1)) if moments is None else np.sqrt(np.reshape(moments.scatter, (-1, 1)))
+    return np.where(found > 0, found, 1.0)
 
 
 def _remedy(penalty: float | None, shortest: bool) -> str:

@@ -10,13 +10,13 @@ a row is inversely proportional to its weight, so rows are counted as they are).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.gram import centred_gram
 from surefit.solvers.least_squares import from_gram, from_singular_gram
 from surefit.stats.moments import Moments
@@ -91,8 +91,19 @@ class Basis:
         return np.concatenate([[self.intercept], self.coef]) if self.has_intercept else self.coef
 
 
-def basis(model: Any, weights: Weights) -> Basis:
-    """Gather what inference needs from a fitted LinearRegression; refuse where theory has no answer."""
+def held_to(name: str, value: Any, choices: Any) -> None:
+    """Refuse what is none of the choices of a Literal."""
+    known = get_args(choices)
+    if value not in known:
+        raise ParameterError(f"{name}={value!r} is not allowed; it is one of {', '.join(map(repr, known))}.")
+
+
+def basis(model: Any, weights: Weights, *, with_noise: bool = True) -> Basis:
+    """Gather what inference needs from a fitted LinearRegression; refuse where theory has no answer.
+
+    with_noise: whether a variance of the noise is asked for, which takes more rows than coefficients.
+    """
+    held_to("weights", weights, Weights)
     if model.positive:
         raise RefusalError(
             "no standard errors exist for coefficients held at a bound: fit without positive=True."
@@ -112,7 +123,7 @@ def basis(model: Any, weights: Weights) -> Basis:
     target = float(moments.target_scatter[0, 0])
     if not model.fit_intercept:
         target += moments.weight * float(moments.mean_y[0]) ** 2
-    return Basis(
+    found = Basis(
         model.coef_,
         float(model.intercept_),
         moments.mean_x if model.fit_intercept else np.zeros(len(gram)),
@@ -125,6 +136,12 @@ def basis(model: Any, weights: Weights) -> Basis:
         model.fit_intercept,
         _unidentified(root),
     )
+    if with_noise and not found.freedom > 0:
+        raise RefusalError(
+            f"the rows count for {found.count:g} and {found.rank} coefficients were fitted to them, so "
+            "nothing is left to tell noise from signal: no standard errors exist; give more rows."
+        )
+    return found
 
 
 def _unidentified(root: Matrix) -> NDArray[np.bool_]:
@@ -169,6 +186,7 @@ def parameter_covariance(
     random_state: Any,
 ) -> tuple[Matrix, float]:
     """The covariance of (intercept, slopes), and the degrees of freedom of its t tests."""
+    held_to("covariance", kind, Covariance)
     if kind == "classical":
         return base.uncentred(base.noise * base.bread), base.freedom
     if rows is None:
@@ -210,6 +228,8 @@ def _clustered(
 
 def _bootstrap(base: Basis, rows: Rows, draws: int, random_state: Any) -> Matrix:
     """Draw rows with replacement, each draw a set of frequencies, and refit from sums."""
+    if draws < 2:
+        raise ParameterError(f"draws={draws!r} is not allowed; a spread takes at least 2.")
     rng = np.random.default_rng(random_state)
     s = np.ones(len(rows.X)) if rows.weight is None else rows.weight
     share, size = s / s.sum(), round(float(s.sum()))

@@ -25,6 +25,7 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.linear.base import LinearPrediction, shaped
+from surefit.models.linear.fold_moments import taken
 from surefit.models.linear.leverage import leverage
 from surefit.models.linear.orthogonality import orthogonality, recomputed
 from surefit.models.linear.reporting import Inference
@@ -212,6 +213,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
 
     def _learn_whole(self, batch: Batch, schema: Schema) -> Learned:
         """Fewer rows than columns, or too many columns for their Gram matrix."""
+        if batch.weight is not None and not batch.weight.all():
+            batch = taken(batch, np.flatnonzero(batch.weight))
         X: Any = batch.X
         Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
@@ -231,7 +234,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             none = np.empty((X.shape[1], 0))
             solution = LeastSquares(found.coef, -1, np.nan, "conjugate gradients", none, none)
         else:
-            solution = wide(rows.dense(), A_y)
+            solution = wide(rows.dense(), A_y, np.sqrt(s) if self.fit_intercept else None)
         r = A_y - rows.forward(solution.coef)
         squares = rows.column_squares()
         certificate = orthogonality(
@@ -239,6 +242,9 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         )
         intercept = self._intercept(solution.coef, mean_x, mean_y)
         evidence = {"condition": solution.condition, "rows": len(batch)}
+        if self.fit_intercept:
+            unknown = np.full_like(mean_x, np.nan)
+            evidence["column_moments"] = ColumnMoments(float(s.sum()), mean_x, squares, unknown, unknown)
         return Learned(self._parameters(solution, intercept, schema), certificate, evidence)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:

@@ -5,7 +5,7 @@ influence.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from surefit.models.linear.inference import (
     Rows,
     Weights,
     basis,
+    held_to,
     parameter_covariance,
     t_interval,
     with_residuals,
@@ -27,6 +28,7 @@ from surefit.models.linear.rows import gathered
 from surefit.models.linear.summary import Summary, summarise
 
 Vector = NDArray[np.float64]
+Of = Literal["new", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,12 @@ class Inference:
         return Rows(dense, np.asarray(batch.y, dtype=np.float64).ravel(), batch.weight)
 
     def predict_interval(
-        self, X: Any, *, level: float = 0.95, of: str = "new", weights: Weights = "frequency"
+        self, X: Any, *, level: float = 0.95, of: Of = "new", weights: Weights = "frequency"
     ) -> NDArray[np.float64]:
         """Lower and upper bound for each row, (n, 2): of a "new" observation, or of the "mean" at that
         point.
         """
+        held_to("of", of, Of)
         base = basis(self, weights)
         center, error = self._prediction_error(base, X, new=of == "new")
         return np.column_stack(t_interval(center, error, base.freedom, level))
@@ -128,7 +131,7 @@ class Inference:
 
     def influence(self, X: Any, y: Any, sample_weight: Any = None) -> Influence:
         """Leverage, residuals and Cook's distance of each row of the data that were fitted."""
-        base = basis(self, "analytic" if sample_weight is not None else "frequency")
+        base = basis(self, "analytic" if sample_weight is not None else "frequency", with_noise=False)
         rows = self._data(X, y, sample_weight)
         base = with_residuals(base, rows)
         A = base.centred_design(rows.X)
