@@ -17,8 +17,7 @@ void apply(Matrix<T> X, Vector<std::int32_t> column, Vector<double> number, Vect
          "nodes must have one entry each");
   expect(static_cast<Index>(score.shape(1)) == table.rows, "score must have one entry a row");
   expect(first >= 0 && first <= last && last <= static_cast<Index>(root.shape(0)), "there are fewer trees");
-  BoostTrees trees{{}, root.data(), bits.data()};
-  trees.nodes.resize(nodes);
+  BoostTrees trees(root.data(), bits.data());
   for (std::size_t i = 0; i < nodes; ++i) {
     const std::int32_t j = column.data()[i];
     expect(j < static_cast<std::int32_t>(table.cols), "X has too few columns");
@@ -29,7 +28,7 @@ void apply(Matrix<T> X, Vector<std::int32_t> column, Vector<double> number, Vect
     expect(j < 0 || by_levels.data()[i] == 0 ||
                (number.data()[i] >= 0.0 && number.data()[i] + 4.0 <= static_cast<double>(bits.shape(0))),
            "levels must have their bits");
-    trees.nodes[i] = {number.data()[i], j, l, r, missing_left.data()[i], by_levels.data()[i]};
+    trees.append(number.data()[i], j, l, r, missing_left.data()[i] != 0, by_levels.data()[i] != 0);
   }
   for (std::size_t t = 0; t < root.shape(0); ++t)
     expect(root.data()[t] >= 0 && root.data()[t] < static_cast<std::int64_t>(nodes), "roots must be nodes");

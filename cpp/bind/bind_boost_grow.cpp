@@ -63,7 +63,7 @@ nb::tuple grow(Codes codes, Packed packed, Vector<std::int64_t> counts, Vector<s
   BoostTree tree;
   call(threads, [&](const Run& run) {
     encode_rows(run, unit, gradient.data(), curvature.data(), table_rows, pairs);
-    RowOrder order(run, rows.data(), spare.data());
+    RowOrder order(rows.data(), spare.data());
     tree = BoostGrower(run, table, codes.data(), table_rows, columns, rules, unit, pairs, groups, order)
                .grow(count, count == table_rows);
   });

@@ -1,15 +1,20 @@
 // Gradients and curvatures of the losses that boosting knows, and their sum, in one pass over the rows.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
+#include "exponentials.h"
+#include "four.h"
 #include "parallel.h"
 #include "span.h"
 
 namespace surefit {
 
-// One row: f, f' and f'' by the score z. Constant parts of f that only y decides are left out.
+// One row: f, f' and f'' by the score z. Constant parts of f that only y decides are left out. Losses that
+// need an exponential say of what, and get it as e.
 struct LossAt {
   double value, gradient, curvature;
 };
@@ -27,21 +32,18 @@ struct BoostQuantile {
   }
 };
 struct BoostPoisson {
-  LossAt operator()(double y, double z) const {
-    const double mean = std::exp(z);
-    return {mean - y * z, mean - y, mean};
-  }
+  static double power(double z) { return z; }
+  LossAt operator()(double y, double z, double e) const { return {e - y * z, e - y, e}; }
 };
 struct BoostGamma {
-  LossAt operator()(double y, double z) const {
-    const double ratio = y * std::exp(-z);
-    return {z + ratio, 1.0 - ratio, ratio};
-  }
+  static double power(double z) { return -z; }
+  LossAt operator()(double y, double z, double e) const { return {z + y * e, 1.0 - y * e, y * e}; }
 };
 struct BoostLogistic {  // y is 0 or 1
-  LossAt operator()(double y, double z) const {
-    const double e = std::exp(-std::fabs(z)), p = (z > 0.0 ? 1.0 : e) / (1.0 + e);
-    return {std::log1p(e) + std::max(z, 0.0) - y * z, p - y, e / ((1.0 + e) * (1.0 + e))};
+  static double power(double z) { return -std::fabs(z); }
+  LossAt operator()(double y, double z, double e) const {
+    const double p = (z > 0.0 ? 1.0 : e) / (1.0 + e);
+    return {log1p_of(e) + (z > 0.0 ? z : 0.0) - y * z, p - y, e / ((1.0 + e) * (1.0 + e))};
   }
 };
 
@@ -52,12 +54,6 @@ struct GradientFacts {
     largest_gradient = std::max(largest_gradient, other.largest_gradient);
     largest_curvature = std::max(largest_curvature, other.largest_curvature);
     total_curvature += other.total_curvature;
-  }
-  void add_row(double weight, const LossAt& at) {
-    loss += weight * at.value;
-    largest_gradient = std::max(largest_gradient, std::fabs(weight * at.gradient));
-    largest_curvature = std::max(largest_curvature, weight * at.curvature);
-    total_curvature += weight * at.curvature;
   }
 };
 
@@ -76,50 +72,123 @@ GradientFacts over_rows(const Run& run, Index rows, const Body& body) {
   return all;
 }
 
+constexpr Index kBlock = 256;
+
+// The slopes of a block of rows, while they are near.
+struct Block {
+  alignas(32) std::array<double, kBlock> value, gradient, curvature;
+
+  void set(Index i, const LossAt& at) {
+    const auto to = static_cast<std::size_t>(i);
+    value[to] = at.value;
+    gradient[to] = at.gradient;
+    curvature[to] = at.curvature;
+  }
+
+  void weigh(const double* weight, Index count) {
+    if (weight == nullptr) return;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      value[i] *= weight[i];
+      gradient[i] *= weight[i];
+      curvature[i] *= weight[i];
+    }
+  }
+
+  // Four sums side by side, whose order is the same on every machine.
+  void add_to(GradientFacts& facts, Index count) {
+    for (Index i = count; i % 4 != 0; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      value[at] = gradient[at] = curvature[at] = 0.0;
+    }
+    Four loss{}, steepest{}, most{}, total{};
+    for (Index i = 0; i < count; i += 4) {
+      const Four g = four(gradient.data() + i), h = four(curvature.data() + i), size = g < 0.0 ? -g : g;
+      loss += four(value.data() + i);
+      steepest = size > steepest ? size : steepest;
+      most = h > most ? h : most;
+      total += h;
+    }
+    for (int lane = 0; lane < 4; ++lane) facts.add({loss[lane], steepest[lane], most[lane], total[lane]});
+  }
+};
+
+template <class Body>
+GradientFacts over_blocks(const Run& run, Index rows, const Body& body) {
+  return over_rows(run, rows, [&](Index begin, Index end) {
+    GradientFacts facts;
+    for (Index at = begin; at < end; at += kBlock) body(at, std::min(kBlock, end - at), facts);
+    return facts;
+  });
+}
+
 }  // namespace gradients_detail
 
 // weight: null for ones. gradient and curvature: one a row, weighted; null where only the loss is wanted.
 template <class Loss>
 GradientFacts boost_gradients(const Run& run, const Loss& loss, const double* y, const double* score,
                               const double* weight, Index rows, double* gradient, double* curvature) {
-  return gradients_detail::over_rows(run, rows, [&](Index begin, Index end) {
-    GradientFacts facts;
-    for (Index i = begin; i < end; ++i) {
-      const double w = weight == nullptr ? 1.0 : weight[i];
-      const LossAt at = loss(y[i], score[i]);
-      facts.add_row(w, at);
-      if (gradient == nullptr) continue;
-      gradient[i] = w * at.gradient;
-      curvature[i] = w * at.curvature;
+  using namespace gradients_detail;
+  return over_blocks(run, rows, [&](Index begin, Index count, GradientFacts& facts) {
+    Block block;
+    if constexpr (requires { Loss::power(0.0); }) {
+      alignas(32) std::array<double, kBlock> raised{};
+      for (Index i = 0; i < count; ++i) raised[static_cast<std::size_t>(i)] = Loss::power(score[begin + i]);
+      raise_all(raised.data(), count);
+      for (Index i = 0; i < count; ++i)
+        block.set(i, loss(y[begin + i], score[begin + i], raised[static_cast<std::size_t>(i)]));
+    } else {
+      for (Index i = 0; i < count; ++i) block.set(i, loss(y[begin + i], score[begin + i]));
     }
-    return facts;
+    block.weigh(weight == nullptr ? nullptr : weight + begin, count);
+    block.add_to(facts, count);
+    if (gradient == nullptr) return;
+    std::copy_n(block.gradient.data(), count, gradient + begin);
+    std::copy_n(block.curvature.data(), count, curvature + begin);
   });
 }
 
 // The softmax of several scores, class by class: score, gradient and curvature are classes x rows.
 inline GradientFacts boost_softmax(const Run& run, const double* y, const double* score, const double* weight,
                                    Index rows, Index classes, double* gradient, double* curvature) {
-  return gradients_detail::over_rows(run, rows, [&](Index begin, Index end) {
-    GradientFacts facts;
-    std::vector<double> p(static_cast<std::size_t>(classes));
-    for (Index i = begin; i < end; ++i) {
-      const double w = weight == nullptr ? 1.0 : weight[i];
-      double top = score[i], sum = 0.0;
-      for (Index k = 1; k < classes; ++k) top = std::max(top, score[k * rows + i]);
-      for (Index k = 0; k < classes; ++k)
-        sum += p[static_cast<std::size_t>(k)] = std::exp(score[k * rows + i] - top);
-      const auto own = static_cast<Index>(y[i]);
-      facts.loss += w * (std::log(sum) + top - score[own * rows + i]);
-      if (gradient == nullptr) continue;
-      for (Index k = 0; k < classes; ++k) {
-        const double share = p[static_cast<std::size_t>(k)] / sum;
-        const LossAt at{0.0, share - (k == own ? 1.0 : 0.0), share * (1.0 - share)};
-        facts.add_row(w, at);
-        gradient[k * rows + i] = w * at.gradient;
-        curvature[k * rows + i] = w * at.curvature;
+  using namespace gradients_detail;
+  return over_blocks(run, rows, [&](Index begin, Index count, GradientFacts& facts) {
+    const auto own = static_cast<std::size_t>(count);
+    const double* w = weight == nullptr ? nullptr : weight + begin;
+    std::array<double, kBlock> top, sum{};
+    std::vector<double> raised(kBlock * static_cast<std::size_t>(classes));
+    std::copy_n(score + begin, count, top.data());
+    for (Index k = 1; k < classes; ++k)
+      for (std::size_t i = 0; i < own; ++i) {
+        const double z = score[k * rows + begin + static_cast<Index>(i)];
+        top[i] = z > top[i] ? z : top[i];
       }
+    for (Index k = 0; k < classes; ++k) {
+      double* each = raised.data() + k * kBlock;
+      for (std::size_t i = 0; i < own; ++i)
+        each[i] = score[k * rows + begin + static_cast<Index>(i)] - top[i];
+      raise_all(each, count);
+      for (std::size_t i = 0; i < own; ++i) sum[i] += each[i];
     }
-    return facts;
+    for (std::size_t i = 0; i < own; ++i) {
+      const Index at = begin + static_cast<Index>(i);
+      const double loss = std::log(sum[i]) + top[i] - score[static_cast<Index>(y[at]) * rows + at];
+      facts.loss += w == nullptr ? loss : w[i] * loss;
+    }
+    if (gradient == nullptr) return;
+    for (Index k = 0; k < classes; ++k) {
+      Block block;
+      const double* each = raised.data() + k * kBlock;
+      for (std::size_t i = 0; i < own; ++i) {
+        const double share = each[i] / sum[i];
+        block.value[i] = 0.0;
+        block.gradient[i] = share - (y[begin + static_cast<Index>(i)] == static_cast<double>(k) ? 1.0 : 0.0);
+        block.curvature[i] = share * (1.0 - share);
+      }
+      block.weigh(w, count);
+      block.add_to(facts, count);
+      std::copy_n(block.gradient.data(), count, gradient + k * rows + begin);
+      std::copy_n(block.curvature.data(), count, curvature + k * rows + begin);
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "boost_rows.h"
 #include "boost_split.h"
 #include "node_random.h"
 
@@ -41,58 +42,6 @@ struct BoostTree {
   }
 };
 
-// Rows in node order, parted in place; each part keeps its order.
-class RowOrder {
- public:
-  RowOrder(const Run& run, std::uint32_t* rows, std::uint32_t* spare)
-      : run_(run), rows_(rows), spare_(spare) {}
-
-  const std::uint32_t* at(Index i) const { return rows_ + i; }
-
-  // codes: of the column split by; goes_left: by code. Returns how many went left.
-  Index part(Index begin, Index end, const std::uint8_t* codes,
-             const std::array<std::uint8_t, 256>& goes_left) {
-    const Index chunks = (end - begin + kChunk - 1) / kChunk;
-    lefts_.assign(static_cast<std::size_t>(chunks) + 1, 0);
-    for_chunks(few(chunks), chunks, [&](Index k, int) {
-      const Index from = begin + k * kChunk, to = std::min(end, from + kChunk);
-      std::array<std::uint32_t, kChunk> away;
-      std::uint32_t *left = spare_ + from, *right = away.data();
-      for (Index i = from; i < to; ++i) {
-        const std::uint32_t row = rows_[i];
-        const std::uint8_t goes = goes_left[codes[row]];
-        *left = *right = row;  // both, since a branch would be guessed wrong
-        left += goes;
-        right += 1 - goes;
-      }
-      lefts_[static_cast<std::size_t>(k) + 1] = left - (spare_ + from);
-      std::copy(away.data(), right, left);
-    });
-    for (std::size_t k = 1; k < lefts_.size(); ++k) lefts_[k] += lefts_[k - 1];
-    const Index all = lefts_.back();
-    for_chunks(few(chunks), chunks, [&](Index k, int) {
-      const Index from = begin + k * kChunk, to = std::min(end, from + kChunk);
-      const Index before = lefts_[static_cast<std::size_t>(k)];
-      const Index own = lefts_[static_cast<std::size_t>(k) + 1] - before;
-      std::copy(spare_ + from, spare_ + from + own, rows_ + begin + before);
-      std::copy(spare_ + from + own, spare_ + to, rows_ + begin + all + (from - begin - before));
-    });
-    return all;
-  }
-
- private:
-  static constexpr Index kChunk = 4096;
-  Run few(Index chunks) const {
-    Run run = run_;
-    if (chunks < 4) run.threads = 1;
-    return run;
-  }
-
-  const Run& run_;
-  std::uint32_t *rows_, *spare_;
-  std::vector<Index> lefts_;
-};
-
 class BoostGrower {
  public:
   // codes: column by column, as the bins made them. groups: which columns may be split by together, one row
@@ -101,6 +50,7 @@ class BoostGrower {
               const BoostColumns& columns, const BoostRules& rules, const FixedPoint& unit, const Sums* sums,
               const std::vector<std::uint8_t>& groups, RowOrder& order)
       : run_(run),
+        alone_(run),
         codes_(codes),
         table_rows_(table_rows),
         columns_(columns),
@@ -110,7 +60,9 @@ class BoostGrower {
         groups_(groups),
         order_(order),
         builder_(run, packed),
-        search_(columns, rules.search, unit) {}
+        search_(columns, rules.search, unit) {
+    alone_.threads = 1;
+  }
 
   // all: whether the rows are the whole table in its order.
   BoostTree grow(Index count, bool all) {
@@ -119,17 +71,15 @@ class BoostGrower {
     root.end = count;
     root.seed = mixed(rules_.seed);
     root.groups.assign(groups_.size() / std::max<std::size_t>(1, size(columns_.width)), 1);
-    root.histogram = fresh();
-    builder_.build(sums_, all ? nullptr : order_.at(0), count, histograms_[root.histogram]);
-    Sums total;
-    const Sums* first = histograms_[root.histogram].data();
-    for (Index b = 0; b < columns_.offset[1]; ++b) total = total + first[b];
-    settle(root, total);
+    settle(root, add_all(count, all));
     root.node.value =
         search_.value_of(root.node.gradient, root.node.curvature, root.node.lowest, root.node.highest);
     root.at = tree.append(root.node.value, root.node.curvature, 0, count);
     Index leaves = 1;
-    if (!stays_leaf(root, leaves)) find(root);
+    if (!stays_leaf(root, leaves)) {
+      root.histogram = fresh();
+      look({&root, nullptr}, 0, 0);
+    }
     push(std::move(root));
     Poll poll(run_);
     while (!waiting_.empty() && (rules_.max_leaves == 0 || leaves < rules_.max_leaves)) {
@@ -150,11 +100,17 @@ class BoostGrower {
     NodeSums node;
     BoostSplit best;
     std::size_t histogram = kNoHistogram;
+    bool grows = true;                 // or stays a leaf
     std::vector<std::uint8_t> groups;  // whether each group is still allowed
     Index rows() const { return end - begin; }
   };
+  struct Sides {
+    Node *small, *large;  // large: null where it stays a leaf
+  };
   static constexpr std::size_t kNoHistogram = std::numeric_limits<std::size_t>::max();
-  static constexpr Index kSharedColumns = 64;  // columns from which on a search is worth two threads
+  static constexpr Index kManyRows = 4096;     // from which on threads share the rows of a node
+  static constexpr Index kTogether = 4;        // columns added up at once
+  static constexpr std::size_t kAlone = 8192;  // additions and cuts below which one thread is done sooner
   static std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
   // Of gains that are equal but for rounding, the node that was made first.
@@ -178,7 +134,7 @@ class BoostGrower {
       free_.pop_back();
       return found;
     }
-    histograms_.emplace_back();
+    histograms_.emplace_back(builder_.size());
     return histograms_.size() - 1;
   }
   void release(Node& node) {
@@ -200,40 +156,75 @@ class BoostGrower {
            node.node.curvature < rules_.search.min_curvature;
   }
 
-  void choose_columns(const Node& node, std::vector<Index>& chosen) const {
-    chosen.clear();
-    for (Index j = 0; j < columns_.width; ++j) {
-      bool allowed = groups_.empty();
-      for (std::size_t g = 0; g < node.groups.size() && !allowed; ++g)
-        allowed = node.groups[g] != 0 && groups_[g * size(columns_.width) + size(j)] != 0;
-      if (allowed) chosen.push_back(j);
+  // Marks the columns that a node looks at; none where it stays a leaf.
+  void choose_columns(const Node* node, std::vector<std::uint8_t>& marks) const {
+    marks.assign(size(columns_.width), 0);
+    if (node == nullptr || !node->grows) return;
+    std::vector<std::size_t> allowed;
+    for (std::size_t j = 0; j < marks.size(); ++j) {
+      bool is = groups_.empty();
+      for (std::size_t g = 0; g < node->groups.size() && !is; ++g)
+        is = node->groups[g] != 0 && groups_[g * marks.size() + j] != 0;
+      if (is) allowed.push_back(j);
     }
-    if (rules_.column_share >= 1.0 || chosen.empty()) return;
-    const auto wanted = std::max<Index>(
-        1, static_cast<Index>(std::ceil(rules_.column_share * static_cast<double>(chosen.size()))));
-    NodeRandom random(node.seed);
-    for (Index i = 0; i < wanted; ++i)
-      std::swap(chosen[size(i)], chosen[size(i + random.below(static_cast<Index>(chosen.size()) - i))]);
-    chosen.resize(size(wanted));
-    std::sort(chosen.begin(), chosen.end());
+    auto wanted = static_cast<Index>(allowed.size());
+    if (rules_.column_share < 1.0 && wanted > 0) {
+      wanted = std::max<Index>(
+          1, static_cast<Index>(std::ceil(rules_.column_share * static_cast<double>(wanted))));
+      NodeRandom random(node->seed);
+      for (Index i = 0; i < wanted; ++i)
+        std::swap(allowed[size(i)], allowed[size(i + random.below(static_cast<Index>(allowed.size()) - i))]);
+    }
+    for (Index i = 0; i < wanted; ++i) marks[allowed[size(i)]] = 1;
   }
 
-  void find(Node& node) {
-    std::vector<Index> chosen;
-    choose_columns(node, chosen);
-    const Sums* histogram = histograms_[node.histogram].data();
-    if (run_.threads <= 1 || static_cast<Index>(chosen.size()) < kSharedColumns) {
-      for (const Index j : chosen) search_.look_at(node.node, histogram, j, node.best);
-      return;
-    }
-    std::vector<BoostSplit> each(chosen.size());
-    for_chunks(run_, static_cast<Index>(chosen.size()),
-               [&](Index i, int) { search_.look_at(node.node, histogram, chosen[size(i)], each[size(i)]); });
-    for (const BoostSplit& split : each)
-      if (split.gain > node.best.gain) node.best = split;
+  // Adds the rows of the root, and returns their sums.
+  Sums add_all(Index count, bool all) {
+    builder_.begin();
+    for_chunks(run_, RowOrder::chunks(count), [&](Index k, int worker) {
+      const Index from = k * RowOrder::kChunk, own = std::min(RowOrder::kChunk, count - from);
+      builder_.add(sums_, all ? nullptr : order_.at(from), from, own, worker);
+    });
+    first_.resize(size(columns_.offset[1]));
+    builder_.collect(0, 1, first_.data());
+    Sums total;
+    for (const Sums& bin : first_) total = total + bin;
+    return total;
   }
 
-  std::array<std::uint8_t, 256> sides(const BoostSplit& split) const {
+  // Column by column: puts the sums of the smaller side together, takes them from those of the parent, which
+  // leaves the larger side's, and finds the best split of the sides that are to be split. Meanwhile chunks of
+  // rows are put in place.
+  void look(const Sides& sides, Index chunks, Index lefts) {
+    Sums* small = histograms_[sides.small->histogram].data();
+    Sums* large = sides.large == nullptr ? nullptr : histograms_[sides.large->histogram].data();
+    choose_columns(sides.small, chosen_[0]);
+    choose_columns(sides.large, chosen_[1]);
+    for (auto& found : found_) found.assign(size(columns_.width), BoostSplit{});
+    const Index groups = (columns_.width + kTogether - 1) / kTogether;
+    const std::size_t work = builder_.size() + size(sides.small->rows() * columns_.width);
+    for_chunks(work < kAlone ? alone_ : run_, groups + chunks, [&](Index k, int) {
+      if (k >= groups) return order_.place_chunk(k - groups, lefts);
+      const Index from = k * kTogether, to = std::min(columns_.width, from + kTogether);
+      builder_.collect(from, to, small);
+      for (Index j = from; j < to; ++j) {
+        const Index begin = columns_.offset[j], end = columns_.offset[j + 1];
+        if (large != nullptr)
+          for (Index b = begin; b < end; ++b) large[b] = large[b] - small[b];
+        if (chosen_[0][size(j)] != 0)
+          found_[0][size(j)] = search_.best_of(sides.small->node, small + begin, j);
+        if (chosen_[1][size(j)] != 0)
+          found_[1][size(j)] = search_.best_of(sides.large->node, large + begin, j);
+      }
+    });
+    for (std::size_t j = 0; j < size(columns_.width); ++j) {
+      BoostSearch::keep_better(sides.small->node, found_[0][j], sides.small->best);
+      if (sides.large != nullptr)
+        BoostSearch::keep_better(sides.large->node, found_[1][j], sides.large->best);
+    }
+  }
+
+  std::array<std::uint8_t, 256> goes_left(const BoostSplit& split) const {
     std::array<std::uint8_t, 256> goes{};
     for (std::size_t code = 0; code < 255; ++code)
       goes[code] = columns_.is_level[split.column] != 0
@@ -246,10 +237,9 @@ class BoostGrower {
   void split(BoostTree& tree, Node& parent, Index leaves) {
     const BoostSplit& best = parent.best;
     const Index column = best.column;
-    const Index lefts = order_.part(parent.begin, parent.end, codes_ + column * table_rows_, sides(best));
     Node left = child(parent, best.left, true), right = child(parent, parent.total - best.left, false);
     left.begin = parent.begin;
-    left.end = right.begin = parent.begin + lefts;
+    left.end = right.begin = parent.begin + left.node.rows;
     right.end = parent.end;
     bound(parent, left, right);
     left.at = tree.append(left.node.value, left.node.curvature, left.begin, left.end);
@@ -264,7 +254,11 @@ class BoostGrower {
     tree.right[at] = static_cast<std::int32_t>(right.at);
     tree.gain[at] = best.gain;
     std::copy(best.levels.begin(), best.levels.end(), tree.levels.begin() + parent.at * 4);
-    count_up(parent, left, right, leaves);
+    left.grows = !stays_leaf(left, leaves);
+    right.grows = !stays_leaf(right, leaves);
+    part(parent, left, right);
+    push(std::move(left));
+    push(std::move(right));
   }
 
   Node child(const Node& parent, const Sums& total, bool is_left) const {
@@ -290,30 +284,38 @@ class BoostGrower {
     (sign > 0 ? right.node.lowest : right.node.highest) = middle;
   }
 
-  // The smaller side is added up, and the other is what is left of the parent.
-  void count_up(Node& parent, Node& left, Node& right, Index leaves) {
-    const bool left_ends = stays_leaf(left, leaves), right_ends = stays_leaf(right, leaves);
-    Node &small = left.rows() <= right.rows() ? left : right, &large = &small == &left ? right : left;
-    const bool small_ends = &small == &left ? left_ends : right_ends;
-    const bool large_ends = &small == &left ? right_ends : left_ends;
-    if (!small_ends || !large_ends) {
+  // Parts the rows, and adds the smaller side up.
+  void part(Node& parent, Node& left, Node& right) {
+    const bool small_left = left.rows() <= right.rows(), wanted = left.grows || right.grows;
+    Node &small = small_left ? left : right, &large = small_left ? right : left;
+    const bool many = parent.rows() >= kManyRows;
+    const Run& run = many ? run_ : alone_;
+    const Index chunks = RowOrder::chunks(parent.rows());
+    const auto goes = goes_left(parent.best);
+    const std::uint8_t* codes = codes_ + parent.best.column * table_rows_;
+    order_.begin_parting(parent.begin, parent.end);
+    builder_.begin();
+    for_chunks(run, chunks, [&](Index k, int worker) {
+      const RowOrder::Parts parts = order_.part_chunk(k, codes, goes);
+      if (!many || !wanted) return;
+      if (small_left)
+        builder_.add(sums_, parts.left, 0, parts.lefts, worker);
+      else
+        builder_.add(sums_, parts.right, 0, parts.rights, worker);
+    });
+    const Index lefts = order_.count_lefts();
+    if (!many || !wanted) for_chunks(run, chunks, [&](Index k, int) { order_.place_chunk(k, lefts); });
+    if (wanted) {
+      if (!many) builder_.keep_few(sums_, order_.at(small.begin), small.rows());
       small.histogram = fresh();
-      builder_.build(sums_, order_.at(small.begin), small.rows(), histograms_[small.histogram]);
+      if (large.grows) large.histogram = std::exchange(parent.histogram, kNoHistogram);
+      look({&small, large.grows ? &large : nullptr}, many ? chunks : 0, lefts);
     }
-    if (!large_ends) {
-      large.histogram = std::exchange(parent.histogram, kNoHistogram);
-      auto& rest = histograms_[large.histogram];
-      const auto& taken = histograms_[small.histogram];
-      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = rest[i] - taken[i];
-      find(large);
-    }
-    if (!small_ends) find(small);
     release(parent);
-    push(std::move(left));
-    push(std::move(right));
   }
 
   const Run& run_;
+  Run alone_;
   const std::uint8_t* codes_;
   Index table_rows_;
   BoostColumns columns_;
@@ -327,6 +329,10 @@ class BoostGrower {
   std::vector<std::vector<Sums>> histograms_;
   std::vector<std::size_t> free_;
   std::vector<Node> waiting_;
+  std::vector<Sums> first_;  // the sums of the first column, of all rows
+  // Of the smaller side and of the larger: the columns looked at, and the best split by each.
+  std::array<std::vector<std::uint8_t>, 2> chosen_;
+  std::array<std::vector<BoostSplit>, 2> found_;
 };
 
 }  // namespace surefit

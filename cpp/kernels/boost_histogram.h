@@ -37,7 +37,7 @@ struct FixedPoint {
   }
 
   Sums encode(double g, double h) const {
-    return {std::llrint(g * gradient), (std::llrint(h * curvature) << row_bits) + 1};
+    return {whole(g * gradient), (whole(h * curvature) << row_bits) + 1};
   }
   double gradient_of(const Sums& s) const { return static_cast<double>(s.gradient) / gradient; }
   double curvature_of(const Sums& s) const {
@@ -48,6 +48,9 @@ struct FixedPoint {
   }
 
  private:
+  // In two instructions, where llrint is a call.
+  static std::int64_t whole(double x) { return static_cast<std::int64_t>(std::rint(x)); }
+
   // The greatest power of two that keeps `bounded` below 2^bits and an entry within a double's 52 bits.
   static double power(int bits, double bounded, double entry) {
     if (!(bounded > 0.0)) return 1.0;
@@ -138,65 +141,88 @@ inline void add_rows(const std::uint8_t* codes, Index stride, const Sums* sums, 
 
 }  // namespace histogram_detail
 
-// Adds rows up; scratch of its own for each worker.
+// Adds rows up, in either of two ways. Many rows: threads share the rows, each with sums of its own, and
+// threads that share the columns put those together. Few rows: they are brought together once, and threads
+// share the columns.
 class HistogramBuilder {
  public:
-  HistogramBuilder(const Run& run, const PackedRows& rows)
-      : run_(run), rows_(rows), size_(static_cast<std::size_t>(rows.offset[rows.width])) {
+  explicit HistogramBuilder(const Run& run, const PackedRows& rows)
+      : rows_(rows), size_(static_cast<std::size_t>(rows.offset[rows.width])) {
     const auto workers = static_cast<std::size_t>(std::max(run.threads, 1));
     codes_.resize(workers);
     gathered_.resize(workers);
     partial_.resize(workers);
+    used_.resize(workers);
   }
 
   std::size_t size() const { return size_; }
 
-  // sums: of each row of the table. rows: those to add, ascending; null for the first `count`.
-  void build(const Sums* sums, const std::uint32_t* rows, Index count, std::vector<Sums>& histogram) {
-    histogram.assign(size_, Sums{});
-    if (run_.threads <= 1 || count < kSharedAbove) {
-      add(sums, rows, 0, count, histogram.data(), 0);
-      return;
+  void begin() {
+    std::fill(used_.begin(), used_.end(), std::uint8_t{0});
+    few_ = 0;
+  }
+
+  // sums: of each row of the table. rows: those to add, ascending; null for `count` from `first` on.
+  void add(const Sums* sums, const std::uint32_t* rows, Index first, Index count, int worker) {
+    const auto w = static_cast<std::size_t>(worker);
+    if (used_[w] == 0) {
+      partial_[w].assign(size_, Sums{});
+      used_[w] = 1;
     }
-    const Index chunk = kBlock * 8, chunks = (count + chunk - 1) / chunk;
-    for (auto& partial : partial_) partial.clear();
-    for_chunks(run_, chunks, [&](Index k, int worker) {
-      Sums* to = histogram.data();
-      if (worker > 0) {
-        auto& own = partial_[static_cast<std::size_t>(worker)];
-        if (own.empty()) own.assign(size_, Sums{});
-        to = own.data();
+    for (Index at = 0; at < count; at += kBlock) {
+      const Index own = std::min(kBlock, count - at);
+      if (rows == nullptr) {
+        add_up(rows_.codes + (first + at) * rows_.stride, sums + first + at, own, 0, rows_.width,
+               partial_[w].data());
+      } else {
+        gather(sums, rows + at, own, w);
+        add_up(codes_[w].data(), gathered_[w].data(), own, 0, rows_.width, partial_[w].data());
       }
-      add(sums, rows, k * chunk, std::min(count, (k + 1) * chunk), to, worker);
-    });
-    for (const auto& partial : partial_)
-      for (std::size_t i = 0; i < partial.size(); ++i) histogram[i] = histogram[i] + partial[i];
+    }
+  }
+
+  void keep_few(const Sums* sums, const std::uint32_t* rows, Index count) {
+    gather(sums, rows, count, 0);
+    few_ = count;
+  }
+
+  // The sums of columns [from, to), of all rows that were added or kept since begin().
+  void collect(Index from, Index to, Sums* histogram) const {
+    Sums *begin = histogram + rows_.offset[from], *end = histogram + rows_.offset[to];
+    bool first = true;
+    for (std::size_t w = 0; w < used_.size(); ++w) {
+      if (used_[w] == 0) continue;
+      const Sums* own = partial_[w].data() + rows_.offset[from];
+      if (first)
+        std::copy(own, own + (end - begin), begin);
+      else
+        for (Sums* at = begin; at < end; ++at, ++own) *at = *at + *own;
+      first = false;
+    }
+    if (first) std::fill(begin, end, Sums{});
+    if (few_ > 0) add_up(codes_[0].data(), gathered_[0].data(), few_, from, to, histogram);
   }
 
  private:
   static constexpr Index kBlock = 512;
-  static constexpr Index kSharedAbove = 4096;
   static constexpr Index kAhead = 16;
 
-  void add(const Sums* sums, const std::uint32_t* rows, Index begin, Index end, Sums* histogram, int worker) {
-    for (Index at = begin; at < end; at += kBlock) {
-      const Index count = std::min(kBlock, end - at);
-      if (rows == nullptr)
-        histogram_detail::add_rows(rows_.codes + at * rows_.stride, rows_.stride, sums + at, count,
-                                   rows_.width, rows_.offset, histogram);
-      else
-        add_gathered(sums, rows + at, count, histogram, static_cast<std::size_t>(worker));
-    }
+  void add_up(const std::uint8_t* codes, const Sums* sums, Index count, Index from, Index to,
+              Sums* histogram) const {
+    histogram_detail::add_rows(codes + from, rows_.stride, sums, count, to - from, rows_.offset + from,
+                               histogram);
   }
 
   // Rows that lie apart are brought together once for all columns.
-  void add_gathered(const Sums* sums, const std::uint32_t* rows, Index count, Sums* histogram,
-                    std::size_t worker) {
+  void gather(const Sums* sums, const std::uint32_t* rows, Index count, std::size_t worker) {
     auto& codes = codes_[worker];
     auto& gathered = gathered_[worker];
     const auto stride = static_cast<std::size_t>(rows_.stride);
-    codes.resize(static_cast<std::size_t>(kBlock) * stride);
-    gathered.resize(static_cast<std::size_t>(kBlock));
+    const auto wanted = static_cast<std::size_t>(count);
+    if (gathered.size() < wanted) {
+      codes.resize(wanted * stride);
+      gathered.resize(wanted);
+    }
     for (Index i = 0; i < count; ++i) {
       if (i + kAhead < count) {
         __builtin_prefetch(rows_.codes + rows[i + kAhead] * stride);
@@ -205,8 +231,6 @@ class HistogramBuilder {
       copy_codes(codes.data() + static_cast<std::size_t>(i) * stride, rows_.codes + rows[i] * stride, stride);
       gathered[static_cast<std::size_t>(i)] = sums[rows[i]];
     }
-    histogram_detail::add_rows(codes.data(), rows_.stride, gathered.data(), count, rows_.width, rows_.offset,
-                               histogram);
   }
 
   static void copy_codes(std::uint8_t* to, const std::uint8_t* from, std::size_t stride) {
@@ -216,11 +240,12 @@ class HistogramBuilder {
       std::memcpy(to, from, stride);
   }
 
-  const Run& run_;
   PackedRows rows_;
   std::size_t size_;
+  Index few_ = 0;
   std::vector<std::vector<std::uint8_t>> codes_;
   std::vector<std::vector<Sums>> gathered_, partial_;
+  std::vector<std::uint8_t> used_;  // which workers have added rows
 };
 
 }  // namespace surefit

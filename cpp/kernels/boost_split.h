@@ -57,13 +57,24 @@ class BoostSearch {
     return std::clamp(-gradient / (curvature + rules_.l2 + kTiny), lowest, highest);
   }
 
-  // Looks at one column and keeps the best so far; of equal gains the first column's stays.
-  void look_at(const NodeSums& node, const Sums* histogram, Index j, BoostSplit& best) const {
-    const Sums* bins = histogram + columns_.offset[j];
+  // The best split by one column alone, from its own sums.
+  BoostSplit best_of(const NodeSums& node, const Sums* bins, Index j) const {
+    BoostSplit best;
     if (columns_.is_level[j] != 0)
       look_at_levels(node, bins, j, best);
     else
       look_at_numbers(node, bins, j, best);
+    return best;
+  }
+
+  // Of equal gains the first column's stays.
+  static void keep_better(const NodeSums& node, const BoostSplit& found, BoostSplit& best) {
+    if (found.found() && beats(found.gain, best.gain, node.gradient * node.value)) best = found;
+  }
+
+  // Looks at one column of a histogram and keeps the best so far.
+  void look_at(const NodeSums& node, const Sums* histogram, Index j, BoostSplit& best) const {
+    keep_better(node, best_of(node, histogram + columns_.offset[j], j), best);
   }
 
  private:
@@ -72,16 +83,34 @@ class BoostSearch {
   static constexpr double kLevelSupport = 10.0;  // rows below which a level's mean is mostly noise
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
 
+  // What goes left of each cut: whole numbers, and what they stand for.
   struct Prefix {
-    std::array<double, 256> gradient, curvature, rows, score;
-    std::array<Sums, 256> left;
+    alignas(32) std::array<std::uint64_t, 256> whole_gradient, whole_curvature;
+    alignas(32) std::array<double, 256> gradient, curvature, rows, score;
+    void set(std::size_t b, const Sums& left) {
+      whole_gradient[b] = static_cast<std::uint64_t>(left.gradient);
+      whole_curvature[b] = static_cast<std::uint64_t>(left.curvature_and_rows);
+    }
+    Sums left(std::size_t b) const {
+      return {static_cast<std::int64_t>(whole_gradient[b]), static_cast<std::int64_t>(whole_curvature[b])};
+    }
   };
+
+  // The nearest double to a whole number of 64 bits. By its halves, since processors convert two or four of
+  // them at once only so.
+  static double nearest(std::uint64_t whole) {
+    constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+    const std::uint64_t shifted = whole ^ kSign;
+    const auto high = std::bit_cast<double>((shifted >> 32) | 0x4530000000000000u);  // 2^84 and the half
+    const auto low = std::bit_cast<double>((shifted & 0xFFFFFFFFu) | 0x4330000000000000u);  // 2^52 and it
+    return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
+  }
 
   void look_at_numbers(const NodeSums& node, const Sums* bins, Index j, BoostSplit& best) const {
     const auto count = static_cast<Index>(columns_.counts[j]);
     const bool missing = columns_.has_missing[j] != 0;
     const int sign = columns_.monotone == nullptr ? 0 : columns_.monotone[j];
-    static thread_local Prefix prefix;
+    Prefix prefix;
     const Index ends = missing ? count : count - 1;
     fill(bins, ends, Sums{}, prefix);
     score(node, ends, sign, prefix);
@@ -94,18 +123,19 @@ class BoostSearch {
   }
 
   void fill(const Sums* bins, Index ends, Sums start, Prefix& prefix) const {
-    for (Index b = 0; b < ends; ++b) prefix.left[static_cast<std::size_t>(b)] = start = start + bins[b];
+    for (Index b = 0; b < ends; ++b) prefix.set(static_cast<std::size_t>(b), start = start + bins[b]);
     decode(ends, prefix);
   }
 
   void decode(Index ends, Prefix& prefix) const {
     const double g = 1.0 / unit_.gradient, h = 1.0 / unit_.curvature;
     const int bits = unit_.row_bits;
-    const std::int64_t mask = (std::int64_t{1} << bits) - 1;
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
     for (std::size_t b = 0; b < static_cast<std::size_t>(ends); ++b) {
-      prefix.gradient[b] = static_cast<double>(prefix.left[b].gradient) * g;
-      prefix.curvature[b] = static_cast<double>(prefix.left[b].curvature_and_rows >> bits) * h;
-      prefix.rows[b] = static_cast<double>(prefix.left[b].curvature_and_rows & mask);
+      const std::uint64_t both = prefix.whole_curvature[b];
+      prefix.gradient[b] = nearest(prefix.whole_gradient[b]) * g;
+      prefix.curvature[b] = nearest(both >> bits) * h;
+      prefix.rows[b] = nearest(both & mask);
     }
   }
 
@@ -120,10 +150,13 @@ class BoostSearch {
     const double least = static_cast<double>(rules_.min_rows_leaf), bend = rules_.min_curvature;
     const double l2 = rules_.l2 + kTiny, before = G * node.value;
     for (std::size_t b = 0; b < static_cast<std::size_t>(ends); ++b) {
-      const double g = prefix.gradient[b], h = prefix.curvature[b], n = prefix.rows[b];
-      const double value = before - g * (-g / (h + l2)) - (G - g) * (-(G - g) / (H - h + l2));
+      const double g = prefix.gradient[b], h = prefix.curvature[b];
+      prefix.score[b] = before - g * (-g / (h + l2)) - (G - g) * (-(G - g) / (H - h + l2));
+    }
+    for (std::size_t b = 0; b < static_cast<std::size_t>(ends); ++b) {
+      const double h = prefix.curvature[b], n = prefix.rows[b];
       const bool enough = (n >= least) & (N - n >= least) & (h >= bend) & (H - h >= bend);
-      prefix.score[b] = enough ? value : kNone;
+      prefix.score[b] = enough ? prefix.score[b] : kNone;
     }
   }
 
@@ -142,11 +175,19 @@ class BoostSearch {
     return score > most + kSame * (std::fabs(before) + std::fabs(score));
   }
   static Index first_best(const Prefix& prefix, Index ends, double before) {
+    constexpr Index kBlock = 8;  // of which most are passed over by their greatest score
     Index at = -1;
     double most = kNone;
-    for (Index b = 0; b < ends; ++b)
-      if (beats(prefix.score[static_cast<std::size_t>(b)], most, before))
-        most = prefix.score[static_cast<std::size_t>(at = b)];
+    for (Index from = 0; from < ends; from += kBlock) {
+      const Index to = std::min(ends, from + kBlock);
+      double greatest = kNone;
+      for (Index b = from; b < to; ++b)
+        greatest = std::max(greatest, prefix.score[static_cast<std::size_t>(b)]);
+      if (!beats(greatest, most, before)) continue;
+      for (Index b = from; b < to; ++b)
+        if (beats(prefix.score[static_cast<std::size_t>(b)], most, before))
+          most = prefix.score[static_cast<std::size_t>(at = b)];
+    }
     return at;
   }
   static Index last_best(const Prefix& prefix, Index ends, double before) {
@@ -165,7 +206,7 @@ class BoostSearch {
     best.column = j;
     best.bin = at;
     best.missing_left = missing_left;
-    best.left = prefix.left[static_cast<std::size_t>(at)];
+    best.left = prefix.left(static_cast<std::size_t>(at));
     best.levels = {};
     return true;
   }
@@ -183,13 +224,13 @@ class BoostSearch {
     }
     if (used <= 1) return;
     std::sort(order.begin(), order.begin() + static_cast<Index>(used));
-    static thread_local Prefix prefix;
+    Prefix prefix;
     const std::size_t middle = (used + 1) / 2;
     for (const bool upwards : {true, false}) {
       const std::size_t ends = upwards ? middle : middle - 1;
       Sums left;
       for (std::size_t i = 0; i < ends; ++i)
-        prefix.left[i] = left = left + bins[order[upwards ? i : used - 1 - i].second];
+        prefix.set(i, left = left + bins[order[upwards ? i : used - 1 - i].second]);
       decode(static_cast<Index>(ends), prefix);
       score(node, static_cast<Index>(ends), 0, prefix);
       const double before = node.gradient * node.value;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -20,6 +21,28 @@
 #include "run.h"
 
 namespace surefit {
+
+// Tells the processor that this is a loop that waits.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Asks `over` again and again for a while: going to sleep and being woken takes longer than most kernels stay
+// between two loops. Returns whether it became true.
+template <class Over>
+bool waited_briefly(const Over& over) {
+  constexpr auto kLongest = std::chrono::microseconds(60);
+  const auto end = std::chrono::steady_clock::now() + kLongest;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (over()) return true;
+      pause_briefly();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return over();
+}
 
 class Pool {
  public:
@@ -46,22 +69,25 @@ class Pool {
       work(0);
       return;
     }
+    const std::uint64_t now = call_.load();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       while (static_cast<int>(workers_.size()) < threads - 1) {
         const int id = static_cast<int>(workers_.size()) + 1;
-        workers_.emplace_back([this, id, seen = round_] { serve(id, seen); });
+        workers_.emplace_back([this, id, now] { serve(id, now); });
       }
-      work_ = &work;
-      wanted_ = threads - 1;
-      running_ = wanted_;
-      ++round_;
     }
-    start_.notify_all();
+    work_ = &work;
+    running_ = threads - 1;
+    call_ = (now / kWorkers + 1) * kWorkers + static_cast<std::uint64_t>(threads - 1);
+    if (sleeping_ > 0) wake(start_);
     work(0);
+    const auto all_done = [this] { return running_ == 0; };
+    if (waited_briefly(all_done)) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return running_ == 0; });
-    work_ = nullptr;
+    waits_ = true;
+    done_.wait(lock, all_done);
+    waits_ = false;
   }
 
   // How many threads the pool holds beside its callers.
@@ -71,24 +97,37 @@ class Pool {
   }
 
  private:
+  static constexpr std::uint64_t kWorkers = 1 << 16;  // more than any machine has
+
   static std::atomic<Pool*>& current() {
     static std::atomic<Pool*> pool{nullptr};
     return pool;
   }
 
-  void serve(int id, unsigned long seen) {
-    for (;;) {
-      const std::function<void(int)>* work;
-      {
-        std::unique_lock<std::mutex> lock(mutex_);
-        start_.wait(lock, [&] { return round_ != seen; });
-        seen = round_;
-        if (id > wanted_) continue;
-        work = work_;
-      }
-      (*work)(id);
+  // A sleeper says so before it looks for the last time, and who changes what it looks at asks for sleepers
+  // afterwards; so either sees the other.
+  void wake(std::condition_variable& sleepers) {
+    {
       std::lock_guard<std::mutex> lock(mutex_);
-      if (--running_ == 0) done_.notify_one();
+    }
+    sleepers.notify_all();
+  }
+
+  void serve(int id, std::uint64_t seen) {
+    const auto called = [&] { return call_ != seen; };
+    bool served = true;
+    for (;;) {
+      if (!served || !waited_briefly(called)) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        ++sleeping_;
+        start_.wait(lock, called);
+        --sleeping_;
+      }
+      seen = call_;
+      served = static_cast<std::uint64_t>(id) <= seen % kWorkers;
+      if (!served) continue;
+      (*work_)(id);
+      if (--running_ == 0 && waits_) wake(done_);
     }
   }
 
@@ -96,10 +135,10 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable start_, done_;
   std::vector<std::thread> workers_;
-  const std::function<void(int)>* work_ = nullptr;
-  int wanted_ = 0;
-  int running_ = 0;
-  unsigned long round_ = 0;
+  const std::function<void(int)>* work_ = nullptr;  // changed only while no worker that was called runs
+  std::atomic<std::uint64_t> call_{0};  // the number of the call, times kWorkers, plus its workers
+  std::atomic<int> running_{0}, sleeping_{0};
+  std::atomic<bool> waits_{false};
 };
 
 // Asks run.cancel, at most every five milliseconds, and throws Cancelled when the answer is to stop. Only the

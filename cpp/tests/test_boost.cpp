@@ -45,7 +45,7 @@ BoostTree grown(const Table& table, int threads, std::vector<std::uint32_t>& ord
   order_out.resize(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) order_out[i] = static_cast<std::uint32_t>(i);
   std::vector<std::uint32_t> spare(sums.size());
-  RowOrder order(run, order_out.data(), spare.data());
+  RowOrder order(order_out.data(), spare.data());
   const PackedRows packed{table.packed.data(), packed_stride(table.width), table.width, table.offset.data()};
   const BoostColumns columns{table.width,           table.offset.data(),      table.counts.data(),
                              table.is_level.data(), table.has_missing.data(), nullptr};
@@ -96,13 +96,12 @@ TEST(rows_walk_to_the_leaves_that_growing_left_them_in) {
   std::vector<std::uint32_t> order;
   const BoostTree tree = grown(table, 1, order);
   const std::vector<std::int64_t> root{0};
-  BoostTrees trees{{}, root.data(), tree.levels.data()};
+  BoostTrees trees(root.data(), tree.levels.data());
   for (std::size_t i = 0; i < tree.column.size(); ++i) {
     const bool leaf = tree.column[i] < 0;
     const bool by_levels = !leaf && table.is_level[static_cast<std::size_t>(tree.column[i])] != 0;
     const double number = leaf ? tree.value[i] : by_levels ? 4.0 * static_cast<double>(i) : tree.bin[i];
-    trees.nodes.push_back({number, tree.column[i], tree.left[i], tree.right[i], tree.missing_left[i],
-                           static_cast<std::uint8_t>(by_levels)});
+    trees.append(number, tree.column[i], tree.left[i], tree.right[i], tree.missing_left[i] != 0, by_levels);
   }
   std::vector<double> score(static_cast<std::size_t>(table.rows), 0.0);
   const Dense<std::uint8_t> X{table.codes.data(), table.rows, table.width, Order::Fortran};
@@ -120,6 +119,28 @@ TEST(bins_count_the_edges_below) {
   const Dense<double> table{X.data(), 4, 1, Order::C};
   bin_columns(Run{}, table, {edges.data(), start.data(), levels.data()}, codes.data());
   CHECK((codes == std::vector<std::uint8_t>{0, 1, 2, kMissingBin}));
+}
+
+TEST(exponentials_are_right_to_the_last_places) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  test::Random random(3);
+  double numbers[4], raised[4];
+  for (int i = 0; i < 20000; ++i) {
+    for (double& x : numbers) x = random.uniform() * (i % 2 == 0 ? 1.0 : 707.0);
+    std::copy_n(numbers, 4, raised);
+    raise_all(raised, 4);
+    for (int k = 0; k < 4; ++k) CHECK_NEAR(raised[k] / std::exp(numbers[k]), 1.0, 5e-16);
+    const double share = std::fabs(random.uniform()), tiny = std::exp(-700.0 * share);
+    CHECK_NEAR(log1p_of(share) / std::log1p(share), 1.0, 5e-16);
+    CHECK_NEAR(log1p_of(tiny) / std::log1p(tiny), 1.0, 5e-16);
+  }
+  double edges[4] = {-infinity, infinity, -709.0, 710.0};
+  raise_all(edges, 4);
+  CHECK(edges[0] == 0.0 && edges[1] == infinity && edges[2] == 0.0 && edges[3] == infinity);
+  double others[4] = {0.0, -0.0, NAN, 1.0};
+  raise_all(others, 4);
+  CHECK(others[0] == 1.0 && others[1] == 1.0 && std::isnan(others[2]));
+  CHECK(log1p_of(0.0) == 0.0);
 }
 
 TEST(gradients_are_merged_in_order) {
