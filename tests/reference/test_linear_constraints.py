@@ -11,6 +11,7 @@ from scipy.optimize import lsq_linear, nnls
 import surefit
 from surefit import GeneralizedLinearRegressor, HuberRegressor, LinearModel, LogisticRegression
 from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.registry import members
 from surefit.penalties import L1, L2, Box, Monotone, NonNegative, Simplex
 
 LEVELS = [0, 1, 2, 3, 4]
@@ -102,6 +103,25 @@ def test_levels_that_fall_are_pooled_and_their_multiplier_is_by_hand():
     np.testing.assert_array_equal(rising.certificate_.witness["order"][0], [0.0])
 
 
+@pytest.mark.parametrize("loss", sorted(set(members("loss")) - {"cumulative_logit"}))  # its columns differ
+def test_constraints_go_with_every_loss(loss):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 4))
+    z = X @ [1.0, -1.0, 0.5, 0.2] + 0.3 * rng.normal(size=80)
+    task = members("loss")[loss]().task
+    y = {"binary": (z > 0).astype(float), "multiclass": np.digitize(z, [-0.7, 0.7])}.get(
+        task, np.round(np.exp(z)) + 1
+    )
+    model = LinearModel(loss=loss, constraints=[Box(-0.3, 0.4), Monotone([[1, 0, 2]])]).fit(X, y)
+    for row in np.atleast_2d(model.coef_):
+        assert (row >= -0.3).all()
+        assert (row <= 0.4).all()
+        assert row[1] <= row[0] <= row[2]
+    assert model.certificate_.holds
+    assert surefit.verify(model, X, y).holds
+    assert {"lower", "upper", "order"} <= set(model.certificate_.witness)
+
+
 def test_every_estimator_with_constraints_keeps_them_and_says_so(table, tmp_path):
     X, y, counts = table
     cases = [
@@ -110,6 +130,9 @@ def test_every_estimator_with_constraints_keeps_them_and_says_so(table, tmp_path
         (LogisticRegression(constraints=NonNegative()), np.digitize(y, [0.0, 2.0])),
         (GeneralizedLinearRegressor("poisson", constraints=ORDER), counts),
         (HuberRegressor(scale=1.0, constraints=ORDER), y),
+        (surefit.PoissonRegressor(constraints=ORDER), counts),
+        (surefit.GammaRegressor(constraints=NonNegative()), np.exp(y / 9)),
+        (surefit.TweedieRegressor(power=1.5, constraints=[ORDER, NonNegative()]), counts),
     ]
     for number, (model, target) in enumerate(cases):
         model.fit(X, target)

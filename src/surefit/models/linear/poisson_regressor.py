@@ -8,6 +8,7 @@ from surefit.core.parameters import Count, Strength, Tolerance
 from surefit.losses.families import Poisson
 from surefit.losses.links import Link, Log
 from surefit.models.candidate import Candidate
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.glm import GlmModel
 
 Solver = Literal["lbfgs", "newton-cholesky"]
@@ -19,7 +20,7 @@ class PoissonRegressor(GlmModel):
     alpha: how strong the squared penalty is; it leaves the intercept b free, or b is 0 with
     fit_intercept=False. solver: scikit-learn's names, both of which run what suits the table best. tol: the
     duality gap, relative to the loss of a constant, at which to stop. warm_start: go on from the last fit.
-    verbose: without effect (progress is a setting).
+    constraints: as in :class:`~surefit.LinearModel`. verbose: without effect (progress is a setting).
 
     >>> from surefit import PoissonRegressor
     >>> model = PoissonRegressor(alpha=0.0).fit([[0.0], [0.0], [1.0], [1.0]], [1, 3, 4, 12])
@@ -43,6 +44,7 @@ class PoissonRegressor(GlmModel):
         tol: Tolerance = 1e-4,
         warm_start: bool = False,
         verbose: int = 0,
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -51,6 +53,7 @@ class PoissonRegressor(GlmModel):
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+        self.constraints = constraints
 
     def _family(self) -> Poisson:
         return Poisson()

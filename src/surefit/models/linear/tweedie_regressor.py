@@ -8,6 +8,7 @@ from surefit.core.parameters import Count, Strength, Tolerance
 from surefit.losses.families import Tweedie
 from surefit.losses.links import Link, link_named
 from surefit.losses.tweedie import Power
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.glm import GlmModel
 
 Solver = Literal["lbfgs", "newton-cholesky"]
@@ -21,7 +22,7 @@ class TweedieRegressor(GlmModel):
     alpha: how strong the squared penalty is; it leaves the intercept b free, or b is 0 with
     fit_intercept=False. solver: scikit-learn's names, both of which run what suits the table best. tol: the
     duality gap, relative to the loss of a constant, at which to stop. warm_start: go on from the last fit.
-    verbose: without effect (progress is a setting).
+    constraints: as in :class:`~surefit.LinearModel`. verbose: without effect (progress is a setting).
 
     >>> from surefit import TweedieRegressor
     >>> X, y = [[0.0], [0.0], [1.0], [1.0]], [0.0, 4.0, 4.0, 12.0]
@@ -42,6 +43,7 @@ class TweedieRegressor(GlmModel):
         tol: Tolerance = 1e-4,
         warm_start: bool = False,
         verbose: int = 0,
+        constraints: Constraints = None,
     ) -> None:
         self.power = power
         self.alpha = alpha
@@ -52,6 +54,7 @@ class TweedieRegressor(GlmModel):
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+        self.constraints = constraints
 
     def _family(self) -> Tweedie:
         return Tweedie(self.power)
