@@ -52,8 +52,7 @@ def _enter() -> None:
         if _depth == 0:
             counted = [(library, library.get_num_threads()) for library in controller().lib_controllers]
             _before = [(library, count) for library, count in counted if count is not None and count > 1]
-            for library, _ in _before:
-                _set(library, 1)
+            _set([(library, 1) for library, _ in _before])
         _depth += 1
 
 
@@ -62,20 +61,23 @@ def _leave() -> None:
     with _lock:
         _depth -= 1
         if _depth == 0:
-            for library, count in _before:
-                _set(library, count)
+            _set(_before)
 
 
-def _set(library: Any, count: int) -> None:
+def _set(limits: list[tuple[Any, int]]) -> None:
     # threadpoolctl lets the first thread that sets OpenBLAS's limit own it, and ignores all others without a
-    # word; here the one who restores it need not be the one who set it.
-    clear = getattr(library, "clear_controlling_thread", None)
-    if clear is None:
+    # word; here the one who restores it need not be the one who set it. The owner is one for all libraries.
+    clear = next((library.clear_controlling_thread for library, _ in limits if _has_owner(library)), None)
+    if clear is not None:
+        clear(force=True)
+    for library, count in limits:
         library.set_num_threads(count)
-        return
-    clear(force=True)
-    library.set_num_threads(count)
-    clear(force=True)
+    if clear is not None:
+        clear(force=True)
+
+
+def _has_owner(library: Any) -> bool:
+    return hasattr(library, "clear_controlling_thread")
 
 
 def _fresh_lock() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import by_row, checked_numbers, coefficients, require_length
+from surefit.penalties.arrays import Floats, checked_numbers, coefficients, require_length
 from surefit.penalties.base import CASE_COLUMNS, Columns
 from surefit.penalties.table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
@@ -49,15 +49,18 @@ class Weighted(Tabulated):
 
     def value(self, w: ArrayLike) -> float:
         """Return the sum over the coefficients; solvers ask for it at every step."""
-        if self.positive:
+        if self.positive or self.weights is not None:
             return super().value(w)
-        w, share = coefficients(w), self.l1_share
-        weights = np.ones(1) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
-        if self.weights is not None:
-            require_length(type(self).__name__, "weights", len(weights), len(w))
-        each = (0.5 * (1 - share)) * w**2 if share < 1 else 0.0
-        each = each + share * np.abs(w) if share > 0 else each
-        return float(np.sum(self.strength * by_row(weights, w) * each))
+        flat, share = coefficients(w).ravel(), self.l1_share
+        squares = 0.5 * (1 - share) * float(flat @ flat) if share < 1 else 0.0
+        lengths = share * float(np.abs(flat).sum()) if share > 0 else 0.0
+        return self.strength * (squares + lengths)
+
+    def quadratic(self, p: int) -> Floats | None:
+        """Return the weights of the squares, if there is nothing else."""
+        if self.positive or self.weights is not None or self.l1_share > 0:
+            return super().quadratic(p)
+        return np.full(p, float(self.strength))
 
     def largest(self, gradient_at_zero: ArrayLike) -> float:
         """Return the largest slope at zero, each divided by its column weight."""

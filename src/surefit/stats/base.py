@@ -55,8 +55,8 @@ class Statistic(Registered, kind="statistic", folder="surefit.stats"):
 
 def seal(statistic: Any) -> None:
     """Make the arrays of a statistic read-only; for a ``__post_init__`` whose arrays are its own."""
-    for entry in fields(statistic):
-        value = getattr(statistic, entry.name)
+    for name in statistic.__dataclass_fields__:
+        value = getattr(statistic, name)
         for array in value if isinstance(value, tuple) else (value,):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
