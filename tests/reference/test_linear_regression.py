@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -302,46 +300,3 @@ def test_files_larger_than_a_batch_give_the_same_answer(tmp_path):
     np.testing.assert_allclose(streamed.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-12)
     assert surefit.verify(streamed, str(tmp_path / "*.parquet"), "target").holds
     assert list(streamed.feature_names_in_) == [f"c{j}" for j in range(5)]
-
-
-@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_shortest_answer_to_fewer_rows_than_columns_in_any_units(scale, intercept, weighted):
-    """The oracle solves the normal equations of the dual in fractions, so nothing is rounded there."""
-    rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(6, 9)), rng.normal(size=6)
-    X[:, 4] *= scale
-    X[:, 7] *= 1e3
-    s = np.array([1.0, 2.0, 0.0, 1.0, 3.0, 1.0]) if weighted else np.ones(6)
-    model = LinearRegression(fit_intercept=intercept).fit(X, y, s if weighted else None)
-
-    rows = [[Fraction(cell) for cell in row] for row in X[s > 0]]
-    target, weight = [Fraction(cell) for cell in y[s > 0]], [Fraction(cell) for cell in s[s > 0]]
-    if intercept:
-        total = sum(weight)
-        mean = [sum(w * row[j] for w, row in zip(weight, rows, strict=True)) / total for j in range(9)]
-        middle = sum(w * t for w, t in zip(weight, target, strict=True)) / total
-        # The last row follows from the others once all are centred; every answer that fits them fits it.
-        rows = [[cell - m for cell, m in zip(row, mean, strict=True)] for row in rows][:-1]
-        target = [t - middle for t in target][:-1]
-    dual = _solved([[_dot(one, two) for two in rows] for one in rows], target)
-    wanted = np.array([float(_dot(dual, column)) for column in zip(*rows, strict=True)])
-    np.testing.assert_allclose(model.coef_, wanted, rtol=1e-9)
-    assert model.certificate_.value < 1e-14
-    assert surefit.verify(model, X, y, s if weighted else None).holds
-
-
-def _dot(one, two):
-    return sum(a * b for a, b in zip(one, two, strict=True))
-
-
-def _solved(matrix, right):
-    """Gauss and Jordan, in fractions."""
-    work = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for k, row in enumerate(work):
-        row[:] = [cell / row[k] for cell in row]
-        for other in work:
-            if other is not row:
-                other[:] = [a - other[k] * b for a, b in zip(other, row, strict=True)]
-    return [row[-1] for row in work]

@@ -33,7 +33,8 @@ class LeastSquares:
 
     coef: (p, k). rank: of the scaled matrix. condition: its condition number, within its rank. singular:
     its singular values, None when they were not needed. null: (p, p - rank), directions in which the
-    columns cancel. root: (p, rank) with root root' = the (pseudo-)inverse of X'X, for standard errors.
+    columns cancel. root: (p, rank) with root root' = the (pseudo-)inverse of X'X, for standard errors; of
+    fewer rows than columns, (p, n) and the pseudo-inverse of X itself.
     """
 
     coef: Matrix
@@ -113,7 +114,7 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
     be taken for a row.
     """
     if across is not None:
-        X, Y = _turned(across, X), _turned(across, Y)
+        X, Y = turned(across, X), turned(across, Y)
     n, p = X.shape
     squares = (X * X).sum(axis=0)
     order, places = np.argsort(-squares, kind="stable"), np.arange(n)
@@ -137,7 +138,7 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
     return LeastSquares(coef, rank, condition, "minimum norm", inverse, np.empty((p, 0)), s)
 
 
-def _turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
     """Reflect rows so that one of them holds what lies along ``across``, and leave that one out."""
     normal = across / np.linalg.norm(across)
     normal[0] += np.copysign(1.0, normal[0])

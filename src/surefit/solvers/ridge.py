@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from surefit.solvers.least_squares import SAFE_GRAM_CONDITION, from_factor, from_singular_gram
+from surefit.solvers.least_squares import (
+    SAFE_GRAM_CONDITION,
+    from_factor,
+    from_singular_gram,
+    turned,
+    wide,
+)
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -107,10 +113,13 @@ def from_singular_sums(gram: Matrix, cross: Matrix, strength: Vector) -> RidgeSo
     return found
 
 
-def from_rows(A: Matrix, Y: Matrix, strength: Vector) -> RidgeSolution:
-    """Solve by the dual, for fewer rows than columns; A and Y are centred, with weights rooted in."""
+def from_rows(A: Matrix, Y: Matrix, strength: Vector, across: Vector | None = None) -> RidgeSolution:
+    """Solve by the dual, for fewer rows than columns; A and Y are centred, with weights rooted in.
+
+    Where the condition forbids it, by the shortest (w, u) with A w + sqrt(alpha) u = Y: the length of u is
+    that of the residuals over sqrt(alpha). across: a direction in which the rows cancel.
+    """
     kernel = A @ A.T
-    decomposed: list[tuple[Matrix, Vector, Matrix]] = []
 
     def one(alpha: float, targets: NDArray[np.intp]) -> RidgeSolution:
         penalised = kernel.copy()
@@ -118,17 +127,12 @@ def from_rows(A: Matrix, Y: Matrix, strength: Vector) -> RidgeSolution:
         found = _by_cholesky(penalised, Y[:, targets], alpha)
         if found is not None:
             return RidgeSolution(A.T @ found.coef, found.dof, found.condition)
-        if not decomposed:
-            Q, R = linalg.qr(A.T, mode="economic", check_finite=False)
-            U, s, Vt = linalg.svd(R, check_finite=False)
-            decomposed.append((Q @ U, s, Vt))
-        half, s, Vt = decomposed[0]
-        kept = s > 8 * max(A.shape) * np.finfo(float).eps * s.max(initial=0.0)
-        shrink = np.where(kept, s / np.where(kept, s * s + alpha, 1.0), 0.0)
-        coef = half @ (shrink[:, None] * (Vt @ Y[:, targets]))
-        least = s[kept].min(initial=np.inf)
-        condition = np.sqrt((s.max(initial=0.0) ** 2 + alpha) / (least**2 + alpha)) if kept.any() else 1.0
-        return RidgeSolution(coef, np.full(len(targets), float(s @ shrink)), float(condition))
+        rows, right = (A, Y) if across is None else (turned(across, A), turned(across, Y))
+        beside = np.sqrt(alpha) * np.eye(len(rows)) if alpha > 0 else np.empty((len(rows), 0))
+        best = wide(np.hstack([rows, beside]), right[:, targets])
+        inverse = best.root[: A.shape[1]]
+        dof = np.full(len(targets), float((rows * inverse.T).sum()))
+        return RidgeSolution(best.coef[: A.shape[1]], dof, best.condition)
 
     found = _for_each_strength(strength, A.shape[1], one)
     assert found is not None

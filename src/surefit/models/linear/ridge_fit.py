@@ -245,7 +245,8 @@ def _nonnegative(gram: Matrix, cross: Matrix, strength: Vector) -> ridge.RidgeSo
 def by_rows(source: Source, problem: Problem) -> Fitted:
     """By the dual, for fewer rows than columns."""
     rows = DenseRows.of(gathered(source), problem.fit_intercept)
-    found = ridge.from_rows(rows.A, rows.B, problem.strength)
+    across = np.sqrt(rows.weight) if problem.fit_intercept else None
+    found = ridge.from_rows(rows.A, rows.B, problem.strength, across)
     left = rows.A.T @ (rows.B - rows.A @ found.coef) - problem.strength * found.coef
     squares, targets = (rows.A**2).sum(axis=0), (rows.B**2).sum(axis=0)
     weight = float(rows.weight.sum())
