@@ -27,7 +27,10 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """What a tree was grown from: rows, targets (n, outputs), weights, criterion and rules."""
+    """What a tree was grown from: rows, targets (n, outputs), weights, criterion and rules.
+
+    exact_rows: up to which a node was searched value by value; the splits of larger ones are left out.
+    """
 
     X: NDArray[Any]
     Y: NDArray[Any]
@@ -35,6 +38,7 @@ class Problem:
     criterion: str
     classes: tuple[int, ...]
     rules: Rules
+    exact_rows: int | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -121,7 +125,10 @@ class _Proof:
     def _splits(self, level: _Level, bounds: Floats) -> None:
         """The stored splits of the nodes of a depth, against all others."""
         grown, problem = self.grown, self.problem
-        inner = np.flatnonzero(grown.feature[level.nodes] >= 0)
+        splits = grown.feature[level.nodes] >= 0
+        if problem.exact_rows is not None:
+            splits &= np.diff(level.start) <= problem.exact_rows
+        inner = np.flatnonzero(splits)
         if len(inner) == 0:
             return
         allowed = self._allowed(level, inner)
