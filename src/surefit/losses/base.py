@@ -30,8 +30,9 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     A loss may also have ``conjugate(y, u)``, the supremum over z of u z - f(y, z), which is inf outside its
     domain, and ``prox(y, v, step)``, the z that minimises step f(y, z) + (z - v)^2 / 2. They are missing
     where there is no safe way to compute them. ``divergence`` marks a loss whose Fenchel gap is the
-    Kullback-Leibler divergence of the shares that slopes stand for. ``kernel`` names the loss to the native
-    code that adds it up over dense rows (:mod:`surefit.stats.fused`), which is faster and gives the same.
+    Kullback-Leibler divergence of the shares or means that slopes stand for. ``kernel`` names the loss to the
+    native code that adds it up over dense rows (:mod:`surefit.stats.fused`), which is faster and gives the
+    same.
 
     >>> from surefit.losses import Logistic
     >>> loss = Logistic()

@@ -24,6 +24,7 @@ class Gamma(Loss):
     link = Log()
     domain = Interval(0, None, open_low=True)
     kernel = "gamma"
+    divergence = True
 
     def value(self, y: Any, z: Any) -> Array:
         """Return z + y exp(-z)."""

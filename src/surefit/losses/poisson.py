@@ -24,6 +24,7 @@ class Poisson(Loss):
     link = Log()
     domain = Interval(0, None)
     kernel = "poisson"
+    divergence = True
 
     def value(self, y: Any, z: Any) -> Array:
         """Return exp(z) - y z."""

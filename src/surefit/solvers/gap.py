@@ -154,8 +154,9 @@ class _Point:
 def _excess_bound(objective: Objective, step: Correction, at: Slopes) -> float:
     r"""Bound what a small step of the intercept leaves open, without a pass over the rows.
 
-    Slopes of classes are shares less labels, and what they leave is a Kullback-Leibler divergence, which the
-    chi-squared :math:`\beta' H \beta` of shares moved by :math:`H \beta` is never below.
+    Slopes of classes are shares less labels, those of counts means less counts, and what they leave is a
+    Kullback-Leibler divergence, which the chi-squared :math:`\beta' H \beta` of shares moved by
+    :math:`H \beta` is never below.
     """
     shift = step.beta if step.beta.ndim == 2 else step.beta[:, None]
     alone = objective.fit_intercept and len(shift) == 1 and step.signs == (1.0, 1.0)

@@ -23,7 +23,23 @@ def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float6
 
     Where the solver learns a scale as well, the objective's loss is left at the sample's.
     """
-    batch = objective.rows
+    sample = sample_of(objective)
+    if sample is None:
+        return None
+    found = solve_sample(solver, sample)
+    objective.loss = sample.loss
+    return found
+
+
+def solve_sample(solver: Solver, sample: Objective) -> NDArray[np.float64]:
+    """Return the minimiser over a sample, no closer than its rows are worth."""
+    rough = type(solver)(tolerance=max(ROUGH, solver.tolerance), max_iter=solver.max_iter)
+    return rough.solve(sample, None, Trace()).x
+
+
+def sample_of(objective: Objective) -> Objective | None:
+    """Return the same objective over one row in sixteen; None where rows are few, or not in memory."""
+    batch = objective.rows if objective.tabular else None
     if batch is None or len(batch) < max(MANY, 20 * SHARE * objective.shape[0]):
         return None
     X: Any = batch.X
@@ -35,7 +51,7 @@ def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float6
         None if each is None else np.asarray(each)[some] for each in (batch.y, batch.weight, batch.offset)
     )
     few = replace(batch, X=X[some], y=y, weight=weight, offset=offset)
-    sample = Objective(
+    return Objective(
         ArraySource(replace(objective.source.schema, rows=len(some)), few),
         objective.engine,
         objective.loss,
@@ -43,17 +59,10 @@ def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float6
         fit_intercept=objective.fit_intercept,
         outputs=objective.outputs,
     )
-    rough = type(solver)(tolerance=max(ROUGH, solver.tolerance), max_iter=solver.max_iter)
-    found = rough.solve(sample, None, Trace())
-    objective.loss = sample.loss
-    return found.x
 
 
-def good_start(solver: Solver, objective: Objective) -> NDArray[np.float64]:
-    """Return the answer for a sample where that is better than no coefficients at all, else these."""
-    convex = objective.loss.convex and objective.penalty.convex
-    start = start_from_sample(solver, objective) if objective.tabular and convex else None
-    if start is None:
-        return objective.null
-    of_none = objective.scale + objective.targets.floor / objective.targets.weight
-    return start if objective.value(start) <= of_none else objective.null
+def alike(sample: Objective, objective: Objective) -> bool:
+    """Whether every column has about the same mean square in the sample as in all rows."""
+    few, all_ = sample.spread, objective.spread
+    some, whole = few.variance + few.mean**2, all_.variance + all_.mean**2
+    return bool((some <= 2.0 * whole).all() and (whole <= 2.0 * some).all())

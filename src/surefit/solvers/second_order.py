@@ -26,7 +26,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.objective import At, Objective
 from surefit.solvers.offset import SecondDerivatives
-from surefit.solvers.sampled import MANY, good_start
+from surefit.solvers.sampled import MANY, alike, sample_of, solve_sample
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ LEAST_DAMPING = 1e-13  # relative to the diagonal: what rounding does to it anyw
 MOST_DAMPING = 1e20
 COSTLY = 8  # columns from which on second derivatives of many rows cost more than the rest of a pass
 NEAR = 0.05  # promised decrease, relative to the scale, from which on second derivatives may be old ones
-LAG = 0.05  # share of the last promise that a step with old ones may still promise
+FLOPS = 32  # columns whose second derivatives cost about as much as their first ones
 EPS = float(np.finfo(float).eps)
 
 
@@ -124,10 +124,12 @@ class SecondOrder(Solver):
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         self.require(objective)
-        trace = Trace() if trace is None else trace
-        if start is None:
-            start = good_start(self, objective)
-        return _Run(self, objective, trace).from_point(start)
+        run = _Run(self, objective, Trace() if trace is None else trace)
+        if start is not None:
+            return run.from_point(start)
+        convex = objective.loss.convex and objective.penalty.convex
+        sample = sample_of(objective) if convex else None
+        return run.from_point(objective.null) if sample is None else run.from_sample(sample)
 
 
 class _Run:
@@ -146,16 +148,37 @@ class _Run:
         self.best: tuple[Array, Certificate] | None = None
 
     def from_point(self, start: Array) -> Solution:
-        objective, solver = self.objective, self.solver
         w = np.array(self.second.inner(start), dtype=np.float64)
-        if not np.isfinite(objective.penalised(w)):
-            w = objective.prox(w, 1.0)  # a start outside a constraint
-        here = self.second.at(w)
+        if not np.isfinite(self.objective.penalised(w)):
+            w = self.objective.prox(w, 1.0)  # a start outside a constraint
+        return self._from(w, self.second.at(w))
+
+    def from_sample(self, sample: Objective) -> Solution:
+        """Begin at the answer for a sample and with its second derivatives, where both serve all rows."""
+        objective = self.objective
+        point = solve_sample(self.solver, sample)
+        few = SecondDerivatives(sample)
+        moved = few.by.any() or self.second.by.any()
+        self.lagged = bool(
+            self.may_lag and not moved and len(objective.shape) == 1 and alike(sample, objective)
+        )
+        w = np.array(self.second.inner(point), dtype=np.float64)
+        here = self.second.at(w, 1 if self.lagged else 2)
+        of_none = objective.scale + objective.targets.floor / objective.targets.weight
+        if not here.value + objective.penalised(w) <= of_none:
+            self.lagged = False
+            return self.from_point(objective.null)
+        if self.lagged:
+            here = replace(here, hessian=few.at(point).hessian)
+        return self._from(w, here)
+
+    def _from(self, w: Array, here: At) -> Solution:
+        objective, solver = self.objective, self.solver
         value = here.value + objective.penalised(w)
         before = np.inf
         for _ in self.trace.iterations(solver.max_iter):
             target, promised = self._target(w, here, value)
-            if self.lagged and promised > LAG * before:
+            if self.lagged and self._is_slow(promised, before):
                 here, self.lagged = self.second.at(w), False
                 target, promised = self._target(w, here, value)
             gap = None
@@ -179,6 +202,17 @@ class _Run:
             step, w, here, value = found
             self._record(value, gap, step)
         return self._finish(w, "limit")
+
+    def _is_slow(self, promised: float, before: float) -> bool:
+        """Whether steps by old second derivatives would cost more passes than new ones do."""
+        wanted = self.solver.tolerance * self.objective.scale
+        if promised <= wanted or not np.isfinite(before):
+            return False
+        if promised >= before:
+            return True
+        return bool(
+            np.log(promised / wanted) > np.log(before / promised) * (3 + self.objective.columns / FLOPS)
+        )
 
     def _may_prove(self, w: Array, here: At, share: float) -> bool:
         """Whether a proof is worth its passes: a step by old second derivatives leaves some of the slopes."""
@@ -245,7 +279,7 @@ class _Run:
         and P there.
 
         Near the answer second derivatives hardly change, and those of many rows cost most of a step: the old
-        ones serve until a step promises more than a share of what the last one did.
+        ones serve, corrected by what gradients tell along each step, as long as steps fall fast.
         """
         step, change = 1.0, target - w
         self.lagged = self.may_lag and promised <= NEAR * self.objective.scale
@@ -258,6 +292,8 @@ class _Run:
             slack = 4 * EPS * max(abs(value), self.objective.scale)
             if np.isfinite(new) and new <= value - ENOUGH * step * promised + slack:
                 self._adapt(step)
+                if self.lagged:
+                    there = replace(there, hessian=_corrected(here, there, trial - w))
                 return step, trial, there, new
             step = _shorter(step, promised, new - value)
         return None
@@ -274,6 +310,18 @@ def _shorter(step: float, promised: float, risen: float) -> float:
     if not np.isfinite(risen):
         return 0.1 * step
     return float(np.clip(0.5 * promised * step**2 / (risen + promised * step), 0.1 * step, 0.5 * step))
+
+
+def _corrected(here: At, there: At, step: Array) -> Array:
+    """Return old second derivatives that agree with the gradients along a step (Broyden, Fletcher, ...)."""
+    H, turned = here.hessian, there.gradient - here.gradient
+    if H.ndim != 2:
+        return H
+    along, pull = float(step @ turned), H @ step
+    bent = float(step @ pull)
+    if not (bent > 0 and along > EPS * float(np.linalg.norm(step) * np.linalg.norm(turned))):
+        return H
+    return np.asarray(H + np.outer(turned / along, turned) - np.outer(pull / bent, pull))
 
 
 def _diagonal(hessian: Array, shape: tuple[int, ...]) -> Array:
