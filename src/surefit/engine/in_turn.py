@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from surefit.core.blas_threads import one_blas_thread
 from surefit.engine.threads import Crew
 
 Answer = TypeVar("Answer")
+
+
+@lru_cache(maxsize=1)
+def _openmp(modules: int) -> Any:
+    """Return a handle on the OpenMP libraries, made anew where more modules have been imported since."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="openmp")
 
 
 def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> Generator[Answer, None, None]:
@@ -20,9 +30,7 @@ def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> G
     if jobs == 1:
         yield from map(work, items)
         return
-    from threadpoolctl import ThreadpoolController
-
-    openmp = ThreadpoolController().select(user_api="openmp")
+    openmp = _openmp(len(sys.modules))
 
     def alone(item: Any) -> Answer:
         with openmp.limit(limits=1):  # a setting of each thread, unlike that of BLAS
