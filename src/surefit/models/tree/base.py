@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
-from surefit.models.tree.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins, leaves_drift
+from surefit.models.tree.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
 from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
@@ -77,6 +78,10 @@ class DecisionTree(TreeRows, abstract=True):
         return ()
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        from surefit.models.tree.stream_learning import is_streamed, learn_tree
+
+        if is_streamed(self, source, engine):
+            return learn_tree(self, source, engine)
         who, schema = type(self).__name__, source.schema
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
         batch = whole(source, who)
@@ -191,7 +196,11 @@ class DecisionTree(TreeRows, abstract=True):
         return Certificate("best splits", measure, value, 1e-9, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        """Score every stored split again, against all others that its node allows."""
+        """Score every stored split again, against all others that its node allows; leaves, where by bins."""
+        from surefit.models.tree.stream_learning import certify_tree, is_streamed
+
+        if is_streamed(self, source, engine) or self._was_by_bins:
+            return certify_tree(self, source, engine)
         batch = whole(source, type(self).__name__)
         X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
         target = self._target(batch, weight)
@@ -200,11 +209,14 @@ class DecisionTree(TreeRows, abstract=True):
         problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
         if self._has_detours:
             return self._certificate(prove_detours(nodes, self._detours(), problem, self._both_ways))
-        counts = level_counts(self.levels_, X.shape[1])
-        if self._by_bins(X, target, counts, rules):
-            kind = self.kernel_criteria[self.criterion]
-            return self._certificate(leaves_drift(self._nodes(), X, target, weight, kind), by_bins=True)
         return self._certificate(best_splits(nodes, problem))
+
+    @property
+    def _was_by_bins(self) -> bool:
+        return self.certificate_.claim == "measured"
+
+    def _grown_sums(self) -> Grown:
+        return replace(self._grown(), sums=self.node_value_ * self.node_weight_[:, None])
 
     def _grown(self) -> Grown:
         return Grown(

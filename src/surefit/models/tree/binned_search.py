@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.forest_columns import forest_columns
-from surefit.core.native.forest_grow import Sample, forest_grow, packed
+from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.tree_grow import Rules
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.forest_arrays import in_target_units, tree_nodes
-from surefit.models.tree.forest_samples import leaf_drift
 from surefit.models.tree.nodes import Nodes
 
 Floats = NDArray[np.float64]
@@ -50,19 +48,3 @@ def grow_by_bins(
         quick=True,
     )
     return tree_nodes(in_target_units(found, target), 0, kind, target.classes, levels)
-
-
-def leaves_drift(
-    nodes: Nodes, X: NDArray[Any], target: Target, weight: Floats | None, kind: str
-) -> dict[str, float]:
-    """By how much leaves differ from what their rows say, as a certificate has it."""
-    grown = replace(nodes.grown, sums=nodes.value * nodes.grown.weight[:, None])
-    forest = packed(grown, target.Y.shape[1], kind)
-    if target.classes:
-        forest = in_target_units(forest, target)
-    seeds = np.zeros(1, dtype=np.uint64)
-    return {
-        "answers of leaves": leaf_drift(
-            forest, X, target, nodes.grown.levels, Sample(weight=weight), seeds, kind == "absolute"
-        )
-    }

@@ -21,18 +21,13 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.tree.bins import Bins, edges_from_sketch, find_bins
 from surefit.models.tree.boosting_rounds import Part, Rounds, Setup
-from surefit.models.tree.boosting_source import (
-    StreamedRows,
-    row_count,
-    streamed_losses,
-    streamed_rows,
-    target_facts,
-)
+from surefit.models.tree.boosting_source import StreamedRows, streamed_losses, streamed_rows
 from surefit.models.tree.boosting_trees import Grove
 from surefit.models.tree.coded_rows import Coding
 from surefit.models.tree.row_draws import HeldOutRows
-from surefit.models.tree.rows import Levels, category_mask, find_levels, level_counts, matrix_of
-from surefit.stats.sketch import Sketch
+from surefit.models.tree.rows import Levels, level_counts, matrix_of
+from surefit.models.tree.stream_levels import SketchOf, levels_of
+from surefit.models.tree.target_facts import row_count, target_facts
 
 Floats = NDArray[np.float64]
 Draw = Callable[[int, Callable[[], Floats]], HeldOutRows]  # of so many rows, with these targets
@@ -116,15 +111,6 @@ class _Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sketches:
-    blocks: _Blocks
-
-    def __call__(self, batch: Batch) -> Sketch:
-        block = self.blocks(batch)
-        return Sketch.of(Batch(block.X, None, block.weight))
-
-
-@dataclass(frozen=True, slots=True)
 class _Coded:
     blocks: _Blocks
     bins: Bins
@@ -147,34 +133,13 @@ class _Answered:
         return _Block(score, block.y, block.weight, block.kept)
 
 
-@dataclass(frozen=True, slots=True)
-class _LevelsOf:
-    mask: NDArray[np.bool_]
-    names: Any
-
-    def __call__(self, batch: Batch) -> Levels:
-        return find_levels(batch.X, self.mask, self.names, own_level=False)
-
-
-def levels_of(model: Any, source: Source, engine: Engine) -> Levels:
-    """Return the levels of each column that is split by them; of a source, from one pass over it."""
-    schema, who = source.schema, type(model).__name__
-    mask = category_mask(model.categorical_features, schema, model.__dict__.pop("_by_type", None), who)
-    if mask is None:
-        return ()
-    found = list(_mapped(_LevelsOf(mask, schema.names), source, engine))
-    if len(found) == 1:
-        return found[0]
-    return tuple(np.unique(np.concatenate(own)) for own in zip(*found, strict=True))
-
-
 def prepared(model: Any, source: Source, engine: Engine, draw: Draw) -> BoostRows | StreamedRows:
     """Find levels and bins, and return the rows as codes, or how to read them so."""
     levels = levels_of(model, source, engine)
     blocks, counts = _Blocks(levels), level_counts(levels, source.schema.width)
     batch = in_memory(source)
     if batch is None:
-        bins = edges_from_sketch(engine.accumulate(_Sketches(blocks), source), model.max_bins, counts)
+        bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), model.max_bins, counts)
         if row_count(source, engine) * (ROW_BYTES + 2 * source.schema.width) > MOST_BYTES:
             return streamed_rows(model, source, engine, Coding(levels, bins), draw)
         codes, y, weight, kept = _gathered(engine.map(_Coded(blocks, bins), source))

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.data.batch import Batch
-from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.tree.bins import Bins
@@ -19,71 +18,12 @@ from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_rounds import Rounds, Setup
 from surefit.models.tree.boosting_stream import Measured, StreamedRounds, losses
 from surefit.models.tree.boosting_trees import Grove
-from surefit.models.tree.class_targets import class_factors
 from surefit.models.tree.coded_rows import Coding, coded_rows, plain_engine, row_weights
-from surefit.models.tree.exact_sums import ExactSums, as_float
 from surefit.models.tree.row_draws import HeldOutRows
 from surefit.models.tree.rows import Levels, matrix_of
-from surefit.stats.base import Statistic
+from surefit.models.tree.target_facts import TargetFacts, class_factors_of, target_facts
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class TargetFacts(Statistic):
-    """How many rows there are and how many count, the ends of the target, and the weight of each class."""
-
-    rows: int
-    counted: int
-    low: float
-    high: float
-    classes: ExactSums
-
-    @classmethod
-    def of(cls, batch: Batch, *, classes: int = 0, **context: Any) -> TargetFacts:
-        """Look at the targets of a batch."""
-        y, weight = np.asarray(batch.y, dtype=np.float64).reshape(len(batch)), batch.weight
-        used = y if weight is None else y[weight > 0]
-        sums = ExactSums.of_rows(y, weight, classes) if classes else ExactSums(0, ())
-        low, high = float(used.min(initial=np.inf)), float(used.max(initial=-np.inf))
-        return cls(len(batch), len(used), low, high, sums)
-
-    def __add__(self, other: TargetFacts) -> TargetFacts:
-        return TargetFacts(
-            self.rows + other.rows,
-            self.counted + other.counted,
-            min(self.low, other.low),
-            max(self.high, other.high),
-            self.classes + other.classes,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _TargetFactsOf:
-    classes: int
-
-    def __call__(self, batch: Batch) -> TargetFacts:
-        return TargetFacts.of(batch, classes=self.classes)
-
-
-def target_facts(source: Source, engine: Engine) -> TargetFacts:
-    """Find them in one pass."""
-    labels = source.schema.classes
-    return plain_engine(engine).accumulate(_TargetFactsOf(0 if labels is None else len(labels)), source)
-
-
-def row_count(source: Source, engine: Engine) -> int:
-    """Return how many rows there are, from a pass where nothing else tells."""
-    return target_facts(source, engine).rows if source.schema.rows is None else source.schema.rows
-
-
-def class_factors_of(model: Any, facts: TargetFacts, schema: Schema) -> Floats | None:
-    """By how much each class multiplies the weights of its rows; None for not at all."""
-    if getattr(model, "class_weight", None) is None:
-        return None
-    totals = np.array([as_float(own) for own in facts.classes.sums])
-    labels: Any = schema.classes
-    return class_factors(model.class_weight, labels, np.arange(len(totals)), totals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from surefit.models.tree.arrays import (
 )
 from surefit.models.tree.criteria import CLASS_CRITERIA
 from surefit.models.tree.forest_arrays import (
+    Bootstrap,
     ClassForestParameters,
     ForestClassWeights,
     ForestMissing,
@@ -66,7 +67,7 @@ class ExtraTreesClassifier(ClassForest):
         max_features: ColumnsLookedAt = "sqrt",
         max_leaf_nodes: Leaves = None,
         min_impurity_decrease: NonNegative = 0.0,
-        bootstrap: bool = False,
+        bootstrap: Bootstrap = False,
         oob_score: OutOfBag = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,

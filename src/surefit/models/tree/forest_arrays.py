@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 
 # Types of parameters that all forests have.
 OutOfBag = bool | Callable[..., Any]
+Bootstrap = bool | Literal["poisson"]
 RowsDrawn = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, None, open_low=True)] | None
 ForestClassWeights = Literal["balanced", "balanced_subsample"] | dict[Any, Any] | list[Any] | None
 ForestMissing = Literal["learned", "category"]
@@ -34,10 +35,13 @@ class ForestParameters:
     loss_trees: how many trees there were then.
     member_error: the mean squared error of one tree; member_correlation: that of the errors of two.
     leaf_value: the share of each class, or the prediction of each output. seed, draws: of the samples; 0
-    draws take all rows; rows: how many there were; row_cumulative: the running sums of the weights they were
-    drawn by, empty without. oob_answers: the mean answer for each row by the trees that have not seen it,
-    and oob_value its score. leaf_member: the training rows of each leaf, in the order of leaves;
-    member_target: their targets. Both pairs are kept where they are asked for, and empty otherwise.
+    draws take all rows, and a number below 0 says that each row was drawn by its number, so many on average;
+    rows: how many there were; row_cumulative: the running sums of the weights they were drawn by, or these
+    themselves where rows were drawn by their numbers (one NaN where they were not kept); empty without.
+    oob_answers: the mean answer for each
+    row by the trees that have not seen it, and oob_value its score. leaf_member: the training rows of each
+    leaf, in the order of leaves; member_target: their targets. Both pairs are kept where they are asked for,
+    and empty otherwise.
     """
 
     loss_curve: Floats

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy.sparse import issparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
-from surefit.core.native.forest_draws import forest_draws
 from surefit.core.native.forest_grow import GrownForest, joined
 from surefit.core.native.forest_walk import forest_sums
 from surefit.core.parameters import validate
@@ -24,14 +22,15 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.base import DecisionTree
-from surefit.models.tree.forest_arrays import ForestParameters, answers_in_units, tree_nodes
+from surefit.models.tree.forest_arrays import Bootstrap, ForestParameters, answers_in_units, tree_nodes
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
-from surefit.models.tree.forest_samples import leaf_drift, packed_members, some_trees
+from surefit.models.tree.forest_samples import drawn_counts, judged_blocks, leaf_drift, packed_members
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
+from surefit.models.tree.stream_learning import certify_forest, is_streamed, learn_forest
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
@@ -44,7 +43,7 @@ class Forest(TreeRows, abstract=True):
     """Trees grown from samples of the rows, each split chosen among some columns, and averaged."""
 
     n_estimators: int
-    bootstrap: bool
+    bootstrap: Bootstrap
     oob_score: Any
     n_jobs: int | None
     random_state: Any
@@ -144,6 +143,8 @@ class Forest(TreeRows, abstract=True):
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         who, schema = type(self).__name__, source.schema
+        if is_streamed(self, source, engine):
+            return learn_forest(self, source, engine, trace, BLOCK)
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
         batch = whole(source, who)
         mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
@@ -158,7 +159,7 @@ class Forest(TreeRows, abstract=True):
         seeds = tree_seeds(seed, self.n_estimators)
         if goes_on:
             blocks.append(self._grown())
-            for block, own in _blocks(blocks[0], seeds, self.loss_trees_):
+            for block, own in judged_blocks(blocks[0], seeds, self.loss_trees_):
                 self._judge(errors, block, own, X, grower)
         first = blocks[0].trees if goes_on else 0
         counted = self.loss_trees_.tolist() if goes_on else []
@@ -203,7 +204,7 @@ class Forest(TreeRows, abstract=True):
         if grower.sample.draws:
             left_out = np.empty((len(seeds), len(X)), dtype=np.uint8)
             for row, seed in zip(left_out, seeds.tolist(), strict=True):
-                row[:] = forest_draws(seed, grower.sample.draws, len(X), grower.sample.cumulative) > 0
+                row[:] = drawn_counts(seed, grower.sample.draws, len(X), grower.sample.cumulative) > 0
         values = np.column_stack([value, squares])
         sums, counts = forest_sums(block, X, values, grower.levels, left_out, _threads=jobs_for(self.n_jobs))
         return errors.add(sums, counts)
@@ -226,11 +227,36 @@ class Forest(TreeRows, abstract=True):
                 "to compute any reliable OOB estimates.",
                 SurefitWarning,
             )
-        alone, correlation = errors.decomposition()
-        scale = target.factor**2 if not target.classes else 1.0
         members = np.empty(0, dtype=np.int32)
         if self.keep_members:
             members = packed_members(forest, grower.X, grower.levels, grower.sample, seeds)
+        told = {
+            "tree_seeds": seeds,
+            "levels": levels,
+            "seed": grower.seed,
+            "draws": grower.sample.draws,
+            "rows": len(batch),
+            "row_cumulative": np.empty(0) if grower.sample.cumulative is None else grower.sample.cumulative,
+            "searched_by_bins": grower.columns is not None,
+            "max_features": grower.looked_at,
+            "n_outputs": target.Y.shape[1],
+            "leaf_member": members,
+            "member_target": self._kept_target(target) if self.keep_members else np.empty((0, 0)),
+        }
+        if self.oob_score:
+            told["oob_answers"] = answers_in_units(errors.averages(), target)
+            told["oob_value"] = self._score_of(errors, target, batch)
+        evidence = {"rows": len(batch), **self._forest_evidence(batch)}
+        if cells is not None:
+            evidence["cells"] = (cells.weight, cells.missing)
+        return self._stated(forest, counted, errors, target, told, evidence)
+
+    def _stated(
+        self, forest: GrownForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
+    ) -> Learned:
+        """The trees, and what is known of their errors."""
+        alone, correlation = errors.decomposition()
+        scale = target.factor**2 if not target.classes else 1.0
         common = {
             "loss_curve": np.array(errors.curve) / scale,
             "loss_trees": np.array(counted, dtype=np.int64),
@@ -247,26 +273,12 @@ class Forest(TreeRows, abstract=True):
             "level_bits": forest.level_bits,
             "level_start": forest.level_start,
             "inner": forest.inner,
-            "tree_seeds": seeds,
-            "levels": levels,
-            "seed": grower.seed,
-            "draws": grower.sample.draws,
-            "rows": len(batch),
-            "row_cumulative": np.empty(0) if grower.sample.cumulative is None else grower.sample.cumulative,
-            "searched_by_bins": grower.columns is not None,
-            "max_features": grower.looked_at,
-            "n_outputs": target.Y.shape[1],
             "oob_answers": np.empty((0, 0)),
             "oob_value": float("nan"),
-            "leaf_member": members,
-            "member_target": self._kept_target(target) if self.keep_members else np.empty((0, 0)),
+            "leaf_member": np.empty(0, dtype=np.int32),
+            "member_target": np.empty((0, 0)),
+            **told,
         }
-        if self.oob_score:
-            common["oob_answers"] = answers_in_units(errors.averages(), target)
-            common["oob_value"] = self._score_of(errors, target, batch)
-        evidence = {"rows": len(batch), **self._forest_evidence(batch)}
-        if cells is not None:
-            evidence["cells"] = (cells.weight, cells.missing)
         if np.isfinite(correlation) and alone > 0:
             evidence["member_errors"] = (correlation, forest.trees, type(self).__name__)
         return Learned(self._forest_parameters(common), self._estimate(errors, scale), evidence)
@@ -277,7 +289,7 @@ class Forest(TreeRows, abstract=True):
     def _kept_target(self, target: Target) -> Floats:
         return answers_in_units(target.Y.astype(np.float64), target)
 
-    def _estimate(self, errors: ForestErrors, scale: float) -> Certificate:
+    def _estimate(self, errors: Any, scale: float) -> Certificate:
         loss, error = (part / scale for part in errors.loss())
         parts = {
             "loss": loss,
@@ -296,17 +308,10 @@ class Forest(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Draw the samples again, and ask all trees for the rows that they have not seen."""
-        batch = whole(source, type(self).__name__)
-        if len(batch) != self.rows_:
-            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
-        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
-        target = self._target(batch, weight)
-        grower = Grower(self, X, target, weight, level_counts(self.levels_, X.shape[1]), self.seed_)
-        errors = self._errors(batch, target)
-        forest = self._grown()
-        for block, seeds in _blocks(forest, self.tree_seeds_, self.loss_trees_):
-            self._judge(errors, block, seeds, X, grower)
-        scale = target.factor**2 if not target.classes else 1.0
+        if is_streamed(self, source, engine):
+            errors, leaves, scale = certify_forest(self, source, engine)
+        else:
+            errors, leaves, scale = self._judged_again(source)
         again = self._estimate(errors, scale)
         alone, correlation = errors.decomposition()
         size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
@@ -314,15 +319,7 @@ class Forest(TreeRows, abstract=True):
             "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
             "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
             "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
-            "answers of leaves": leaf_drift(
-                forest,
-                X,
-                target,
-                grower.levels,
-                grower.sample,
-                self.tree_seeds_,
-                self.kernel_criteria[self.criterion] == "absolute",
-            ),
+            "answers of leaves": leaves,
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
@@ -330,6 +327,20 @@ class Forest(TreeRows, abstract=True):
                 "measured", f"relative change of the {worst}", gaps[worst], STATED, again.parts
             )
         return again
+
+    def _judged_again(self, source: Source) -> tuple[Any, float, float]:
+        batch = whole(source, type(self).__name__)
+        if len(batch) != self.rows_:
+            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
+        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
+        target, levels = self._target(batch, weight), level_counts(self.levels_, X.shape[1])
+        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
+        errors, forest = self._errors(batch, target), self._grown()
+        for block, seeds in judged_blocks(forest, self.tree_seeds_, self.loss_trees_):
+            self._judge(errors, block, seeds, X, grower)
+        medians = self.kernel_criteria[self.criterion] == "absolute"
+        leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
+        return errors, leaves, target.factor**2 if not target.classes else 1.0
 
     def _grown(self) -> GrownForest:
         return GrownForest(
@@ -377,12 +388,3 @@ class Forest(TreeRows, abstract=True):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _blocks(
-    forest: GrownForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
-) -> Iterator[tuple[GrownForest, NDArray[np.uint64]]]:
-    """The trees block by block, as they were judged."""
-    edges = [0, *counted.tolist()]
-    for one, two in pairwise(edges):
-        yield some_trees(forest, one, two), seeds[one:two]

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.forest_columns import forest_columns
-from surefit.core.native.forest_grow import GrownForest, Sample, forest_grow
+from surefit.core.native.forest_grow import GrownForest, Sample, forest_grow, joined
 from surefit.core.native.tree_grow import Rules
 from surefit.core.native.tree_grow_twin import mixed
+from surefit.engine.in_turn import in_turn
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.binned_search import bins_know
+from surefit.models.tree.exact_sums import as_float, exact_sum
 from surefit.models.tree.forest_arrays import in_target_units
-from surefit.models.tree.forest_samples import pruned_forest
+from surefit.models.tree.forest_samples import drawn_counts, pruned_forest
 from surefit.models.tree.members import jobs_for
 
 Floats = NDArray[np.float64]
@@ -32,11 +34,22 @@ def tree_seeds(seed: int, trees: int) -> NDArray[np.uint64]:
 
 
 class Grower:
-    """What trees are grown from, and by which rules; ``model`` is the forest."""
+    """What trees are grown from, and by which rules; ``model`` is the forest.
+
+    by_number: each row is drawn by its number, as those of a stream are.
+    """
 
     def __init__(
-        self, model: Any, X: Any, target: Target, weight: Floats | None, levels: Any, seed: int
+        self,
+        model: Any,
+        X: Any,
+        target: Target,
+        weight: Floats | None,
+        levels: Any,
+        seed: int,
+        by_number: bool = False,
     ) -> None:
+        self._by_number = by_number or model.bootstrap == "poisson"
         self.model, self.X, self.target, self.levels, self.seed = model, X, target, levels, seed
         self.looked_at = model._columns_looked_at(X.shape[1])
         self.sample = self._sample(weight)
@@ -45,7 +58,7 @@ class Grower:
         )
         if self.sample.draws:
             share = model.min_weight_fraction_leaf
-            plain = replace(plain, min_weight_leaf=share * self.sample.draws)
+            plain = replace(plain, min_weight_leaf=share * abs(self.sample.draws))
         self.rules: Rules = plain
         self.kind = model.kernel_criteria[model.criterion]
         self._columns: Any = None
@@ -54,13 +67,12 @@ class Grower:
         model, rows = self.model, len(self.X)
         if not model.bootstrap:
             return Sample(0, None, weight, model._balanced)
-        asked = model.max_samples
-        if asked is None:
-            draws = rows
-        elif isinstance(asked, int | np.integer):
-            draws = int(asked)
-        else:
-            draws = max(1, int(asked * (rows if weight is None else float(weight.sum()))))
+        total = float(rows)
+        if weight is not None:
+            total = as_float(exact_sum(weight)) if self._by_number else float(weight.sum())
+        draws = draws_of(model, rows, total)
+        if self._by_number:
+            return Sample(-draws, weight, None, model._balanced)
         return Sample(draws, None if weight is None else np.cumsum(weight), None, model._balanced)
 
     @property
@@ -77,21 +89,42 @@ class Grower:
 
     def grow(self, seeds: NDArray[np.uint64]) -> GrownForest:
         """Grow a tree for each seed, with values in the units of the target."""
-        found = forest_grow(
+        if self.sample.draws >= 0:
+            found = self._grow(seeds, self.sample, jobs_for(self.model.n_jobs))
+        else:
+            self.columns  # noqa: B018 (made once, by all threads)
+            trees = in_turn(self._drawn_by_number, seeds.tolist(), jobs_for(self.model.n_jobs))
+            found = joined(list(trees))
+        target = self.target
+        found = in_target_units(found, target)
+        if self.model.ccp_alpha > 0:
+            return pruned_forest(found, self.kind, target, self.levels, self.model.ccp_alpha)
+        return found
+
+    def _drawn_by_number(self, seed: int) -> GrownForest:
+        counts = drawn_counts(seed, self.sample.draws, len(self.X), self.sample.cumulative)
+        sample = Sample(weight=counts.astype(np.float64), balanced=self.sample.balanced)
+        return self._grow(np.array([seed], dtype=np.uint64), sample, 1)
+
+    def _grow(self, seeds: NDArray[np.uint64], sample: Sample, jobs: int) -> GrownForest:
+        return forest_grow(
             self.X,
             self.target.Y,
             seeds,
-            self.sample,
+            sample,
             criterion=self.kind,
             classes=self.target.classes,
             levels=self.levels,
             rules=self.rules,
             columns=self.columns,
             quick=self.quick,
-            _threads=jobs_for(self.model.n_jobs),
+            _threads=jobs,
         )
-        target = self.target
-        found = in_target_units(found, target)
-        if self.model.ccp_alpha > 0:
-            return pruned_forest(found, self.kind, target, self.levels, self.model.ccp_alpha)
-        return found
+
+
+def draws_of(model: Any, rows: int, total: float) -> int:
+    """How many rows the sample of a tree has; total: the weight of all."""
+    asked = model.max_samples
+    if asked is None:
+        return rows
+    return int(asked) if isinstance(asked, int | np.integer) else max(1, int(asked * total))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.forest_draws import forest_draws
 from surefit.core.native.tree_apply import tree_apply
 from surefit.core.native.tree_shuffle import tree_shuffle
+from surefit.models.tree.forest_samples import drawn_by, drawn_counts
 from surefit.resample.streams import stream
 
 Floats = NDArray[np.float64]
@@ -61,10 +61,10 @@ class OutOfBagImportance:
 
 def out_of_bag_importance(forest: Any, X: Any, target: Any, n_repeats: int) -> OutOfBagImportance:
     """Shuffle each column among the rows that a tree has not seen, tree by tree."""
-    cumulative = forest.row_cumulative_ if len(forest.row_cumulative_) else None
+    cumulative = drawn_by(forest)
     found = []
     for t, seed in enumerate(forest.tree_seeds_.tolist()):
-        rows = np.flatnonzero(forest_draws(seed, forest.draws_, len(X), cumulative) == 0)
+        rows = np.flatnonzero(drawn_counts(seed, forest.draws_, len(X), cumulative) == 0)
         if len(rows):
             generator = stream(forest.seed_, t)
             order = np.stack([generator.permutation(len(rows)) for _ in range(n_repeats)])

@@ -106,7 +106,8 @@ class ReadableForest(Forest, abstract=True):
     def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
         """Return the loss of rows out of bag after each tree; ``loss_curve_`` has it for blocks of them."""
         batch, X, target = self._asked_again(X, y, sample_weight)
-        grower = Grower(self, X, target, self._weights(batch), self._level_counts(), self.seed_)
+        weight, levels = self._weights(batch), self._level_counts()
+        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
         errors, forest = self._errors(batch, target), self._grown()
         for t in range(forest.trees):
             self._judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.errors import RefusalError
 from surefit.core.native.forest_draws import forest_draws
 from surefit.core.native.forest_grow import GrownForest, Sample, joined, packed, sample_weights
 from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.arrays import Target
+from surefit.models.tree.exact_sums import as_float, exact_sum
 from surefit.models.tree.forest_arrays import answers_in_units, tree_nodes
 from surefit.models.tree.pruning import pruned_at
+from surefit.models.tree.row_draws import row_counts
 
 Floats = NDArray[np.float64]
 
@@ -42,11 +47,52 @@ def some_trees(forest: GrownForest, first: int, last: int) -> GrownForest:
     )
 
 
+def judged_blocks(
+    forest: GrownForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
+) -> Iterator[tuple[GrownForest, NDArray[np.uint64]]]:
+    """The trees block by block, as they were judged."""
+    for one, two in pairwise([0, *counted.tolist()]):
+        yield some_trees(forest, one, two), seeds[one:two]
+
+
+def drawn_counts(seed: int, draws: int, rows: int, by: Floats | None) -> NDArray[np.uint32]:
+    """Return how often each row is in the sample of a tree.
+
+    draws: of so many rows one after the other, ``by`` running sums of weights; where it is below 0, each row
+    by its number, ``by`` weights.
+
+    >>> int(drawn_counts(7, 100, 10, None).sum()), drawn_counts(7, -10, 10, np.eye(10)[3]).nonzero()[0]
+    (100, array([3]))
+    """
+    if draws >= 0:
+        return forest_draws(seed, draws, rows, by)
+    if by is None:
+        return row_counts(seed, 0, rows, -draws / rows)
+    return row_counts(seed, 0, rows, -draws / as_float(exact_sum(by)) * by)
+
+
 def drawn_rows(model: Any, seed: int) -> NDArray[np.int64]:
     """The rows of a tree's sample, each as often as it was drawn."""
-    cumulative = model.row_cumulative_ if len(model.row_cumulative_) else None
-    counts = forest_draws(seed, model.draws_, model.rows_, cumulative)
-    return np.repeat(np.arange(model.rows_), counts)
+    return np.repeat(np.arange(model.rows_), drawn_counts(seed, model.draws_, model.rows_, drawn_by(model)))
+
+
+def drawn_by(model: Any) -> Floats | None:
+    """What the rows of samples were drawn by, as ``drawn_counts`` takes it."""
+    by: Floats = model.row_cumulative_
+    if len(by) == 1 and np.isnan(by[0]):
+        raise RefusalError(
+            "a forest that was learnt from a stream keeps no weights of its rows, so that the samples of its "
+            "trees cannot be told: learn it from rows in memory, with bootstrap='poisson' for the same trees."
+        )
+    return by if len(by) else None
+
+
+def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Floats:
+    """The weight of each row in the sample of a tree."""
+    if sample.draws < 0:
+        counts = drawn_counts(seed, sample.draws, rows, sample.cumulative).astype(np.float64)
+        sample = Sample(weight=counts, balanced=sample.balanced)
+    return sample_weights(sample, rows, seed, target.Y, target.classes)
 
 
 def packed_members(
@@ -57,7 +103,7 @@ def packed_members(
     leaves = forest_apply(forest, X, levels)
     for t, seed in enumerate(seeds.tolist()):
         if sample.draws:
-            counts = forest_draws(seed, sample.draws, len(X), sample.cumulative)
+            counts = drawn_counts(seed, sample.draws, len(X), sample.cumulative)
         else:
             counts = np.ones(len(X), dtype=np.uint32)
             if sample.weight is not None:
@@ -84,7 +130,7 @@ def leaf_drift(
     for t, seed in enumerate(seeds.tolist()):
         own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
         weight, count = forest.weight[own], len(forest.weight[own])
-        drawn = sample_weights(sample, len(X), seed, target.Y, target.classes)
+        drawn = weights_drawn(sample, len(X), seed, target)
         held = np.bincount(leaves[:, t], drawn, count)
         worst = max(worst, float(np.abs(held - weight).max() / max(weight.max(), held.max())))
         if medians or worst > 1e-6:

@@ -18,7 +18,7 @@ from surefit.models.tree.arrays import (
     SplitRows,
 )
 from surefit.models.tree.criteria import NUMBER_CRITERIA
-from surefit.models.tree.forest_arrays import ForestMissing, ForestParameters, OutOfBag, RowsDrawn
+from surefit.models.tree.forest_arrays import Bootstrap, ForestMissing, ForestParameters, OutOfBag, RowsDrawn
 from surefit.models.tree.forest_numbers import NumberForest
 
 
@@ -55,7 +55,7 @@ class RandomForestRegressor(NumberForest):
         max_features: ColumnsLookedAt = 1.0,
         max_leaf_nodes: Leaves = None,
         min_impurity_decrease: NonNegative = 0.0,
-        bootstrap: bool = True,
+        bootstrap: Bootstrap = True,
         oob_score: OutOfBag = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
