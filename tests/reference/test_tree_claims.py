@@ -10,7 +10,7 @@ import surefit
 
 
 def xor_table(rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """A table of numbers in odd units, categories and missing cells, and labels of which a fifth are wrong."""
+    """A table of numbers in odd units, categories, missing cells, and labels of which a fifth are wrong."""
     rng = np.random.default_rng(seed)
     size, kind = rng.lognormal(12, 2, rows), rng.choice(["a", "b", "c"], rows)
     truth = (size > np.exp(12)) ^ (kind == "b")
@@ -25,7 +25,8 @@ def test_trees_read_easily_need_little_cleaning_and_overfit() -> None:
     new, truth = xor_table(4000, 1)
     small = surefit.DecisionTreeClassifier(max_depth=2).fit(table, y)
     text = small.to_text()
-    assert "size" in text and "kind" in text  # named columns, mixed types, gaps: taken as they are
+    assert "size" in text
+    assert "kind" in text  # named columns, mixed types, gaps: taken as they are
     scaled = table.assign(size=np.log(table["size"]))  # any rising change of units leaves the tree as it is
     again = surefit.DecisionTreeClassifier(max_depth=2).fit(scaled, y)
     np.testing.assert_array_equal(small.predict(table), again.predict(scaled))
