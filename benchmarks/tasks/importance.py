@@ -28,6 +28,14 @@ def fitted(data: Data) -> dict[str, Any]:
     return {**data, "model": model.fit(data["X"], data["y"])}
 
 
+def fitted_by_us(data: Data) -> dict[str, Any]:
+    """Fit our own model of the kind."""
+    from surefit import RandomForestClassifier, Ridge
+
+    model: Any = RandomForestClassifier(100, random_state=0) if data["forest"] else Ridge()
+    return {**data, "model": model.fit(data["X"], data["y"])}
+
+
 def error(data: Data, result: Any) -> float:
     """Return the largest importance given to a column that does not matter."""
     return float(np.max(np.abs(np.asarray(result)[8:])))
@@ -62,6 +70,13 @@ TASK = Task(
     quick=case("linear, 1000 rows", 1000, False),
     contenders=[
         Contender("surefit", surefit_importance, ["surefit.evaluate.importance"], prepare=fitted, ours=True),
+        Contender(
+            "surefit, its own model",
+            surefit_importance,
+            ["surefit.evaluate.importance"],
+            prepare=fitted_by_us,
+            ours=True,
+        ),
         Contender("scikit-learn", sklearn_importance, ["sklearn.inspection"], prepare=fitted),
     ],
     quality=Quality("largest of useless columns", error, better="lower", absolute=2e-2),

@@ -1,4 +1,4 @@
-"""Choosing the strength of an elastic net by ten folds, and shuffling columns to see what they are worth."""
+"""Choosing the strength of an elastic net by ten folds."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 
 from __future__ import annotations

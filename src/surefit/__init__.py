@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.evaluate.importance import permutation_importance as permutation_importance
     from surefit.evaluate.intervals import score_interval as score_interval
     from surefit.evaluate.original_scale import original_scale as original_scale
+    from surefit.evaluate.permutation_test import permutation_test as permutation_test
     from surefit.evaluate.pipeline import Pipeline as Pipeline
     from surefit.evaluate.pipeline import make_pipeline as make_pipeline
     from surefit.evaluate.search_choice import simplest_within as simplest_within
@@ -292,6 +293,7 @@ _EXPORTS = {
     "original_scale": "evaluate.original_scale",
     "partial_dependence": "evaluate.dependence",
     "permutation_importance": "evaluate.importance",
+    "permutation_test": "evaluate.permutation_test",
     "read": "data.read",
     "save": "io.save",
     "score_interval": "evaluate.intervals",

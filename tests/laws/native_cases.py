@@ -269,6 +269,11 @@ CASES = {
     ),
     "select_rank.select_ranks": ("select_rank", "select_ranks", (X[:, 0].copy(), 999, 1000)),
     "select_rank.absolute_errors": ("select_rank", "absolute_errors", (X[:, 0].copy(), X[:, 1].copy())),
+    "linear_shuffle.linear_shuffle": (
+        "linear_shuffle",
+        "linear_shuffle",
+        (X, X[:, 0].copy(), np.arange(20_000)[None, ::-1].copy()),
+    ),
     "log_score.log_score": ("log_score", "log_score", (CHANCES, np.arange(20_000) % 12, WEIGHT, 1e-9)),
     "pair_counts.pair_counts": (
         "pair_counts",

@@ -115,7 +115,7 @@ def test_time_by_a_column_learns_from_the_past_alone():
     assert repr(split).endswith("order_by='day')")
     for train, test in split.split(FRAME):
         assert FRAME["day"].iloc[train].max() < FRAME["day"].iloc[test].min()
-    numbers = np.column_stack([RNG.normal(size=20), RNG.permutation(20)])
+    numbers = np.column_stack([np.arange(20), np.random.default_rng(1).permutation(20)])
     for train, test in resample.TimeSeriesSplit(3, order_by=1).split(numbers):
         assert numbers[train, 1].max() < numbers[test, 1].min()
 
@@ -138,7 +138,7 @@ def test_what_cannot_be_split_says_so(folder):
 
 @pytest.mark.parametrize("count", [1, 8, 65_536, 150_001])
 def test_masks_count_across_their_pieces(count):
-    kept = np.sort(RNG.choice(count, max(1, count // 3), replace=False))
+    kept = np.sort(np.random.default_rng(count).choice(count, max(1, count // 3), replace=False))
     rule = MaskRule.of(kept, count)
     mask = np.isin(np.arange(count), kept)
     for start in {0, 1, count // 2, max(0, count - 9)}:

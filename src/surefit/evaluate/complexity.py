@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.progress import progress
+from surefit.evaluate.in_memory import need_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def effective_parameters(
     >>> round(found.value, 9)  # 1 for the intercept, 5 / (5 + 5) for the column
     1.5
     """
+    need_memory("effective_parameters", X, y)
     truth = np.asarray(y, dtype=np.float64)
     if truth.ndim != 1 or len(truth) < 2:
         raise DataError("y must be one column of numbers with at least two rows.")

@@ -14,6 +14,7 @@ from surefit.core.errors import DataError, SurefitWarning
 from surefit.data.checks import check_weights
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals import rows_tested
 from surefit.metrics.base import Metric
 from surefit.resample.bootstrap import Bootstrap
@@ -72,6 +73,7 @@ def bootstrap_validate(
     >>> found.train, round(found.plus_632, 3), round(found.chance, 3)
     (0.0, 0.031, 0.667)
     """
+    need_memory("bootstrap_validate", X, y)
     classes = classes_of(model, y)
     chosen = chosen_metrics(model, metric, classes)
     name, scorer = next(iter(chosen.items()))

@@ -16,6 +16,7 @@ from surefit.core.errors import ParameterError, RefusalError
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_folds import chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_result import CrossValidation
+from surefit.evaluate.in_memory import need_memory
 from surefit.metrics.base import Metric
 
 Candidates = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
@@ -47,6 +48,7 @@ def nested_cross_validate(
     >>> [entry["alpha"] for entry in found.chosen]
     [0.01, 0.1, 0.1, 0.1, 0.1]
     """
+    need_memory("nested_cross_validate", X, y)
     if options.get("checkpoint") is not None or options.get("keep_models"):
         raise ParameterError("nested_cross_validate takes neither checkpoint nor keep_models.")
     settings = list_candidates(candidates)

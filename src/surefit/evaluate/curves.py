@@ -17,6 +17,7 @@ from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.frames import frame_of
+from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals_base import ScoreInterval, check_level
 from surefit.evaluate.intervals_folds import corrected_interval
 from surefit.evaluate.search_choice import simplest_within, standard_errors
@@ -178,6 +179,7 @@ def complexity_curve(
 
 
 def _work(model: Any, X: Any, y: Any, metric: Any, weight: Any) -> FoldWork:
+    need_memory("a curve", X, y)
     classes = classes_of(model, y)
     usual = "accuracy_score" if classes is not None else "r2_score"
     chosen = chosen_metrics(model, usual if metric is None else metric, classes)

@@ -12,6 +12,7 @@ from scipy import special
 from sklearn.base import is_classifier
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals_base import check_level
 from surefit.resample.choose import count_rows
 
@@ -61,6 +62,7 @@ def partial_dependence(
     3.0
     """
     level = check_level(level)
+    need_memory("partial_dependence", X)
     X = X if hasattr(X, "shape") else np.asarray(X)
     names = [str(entry) for entry in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
     if isinstance(column, str) and column not in names:

@@ -12,11 +12,19 @@ from scipy import special
 from sklearn.base import is_classifier
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.native.linear_shuffle import linear_shuffle
 from surefit.data.checks import check_weights
 from surefit.evaluate.assess import _method
 from surefit.evaluate.cross_validate_folds import chosen_metrics
 from surefit.evaluate.frames import frame_of
-from surefit.evaluate.importance_models import changed_by_asking, changed_by_trees, linear_part, trees_of
+from surefit.evaluate.importance_models import (
+    changed_by_asking,
+    changed_by_trees,
+    linear_part,
+    numbers_of,
+    trees_of,
+)
+from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals_base import check_level
 from surefit.metrics.base import Metric
 from surefit.resample.choose import count_rows
@@ -24,7 +32,6 @@ from surefit.resample.choose import count_rows
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 SQUARED = ("mean_squared_error", "r2_score")
-BLOCK = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +118,7 @@ def permutation_importance(
     level = check_level(level)
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
         raise ParameterError(f"repeats={repeats!r} must be a whole number of at least 1.")
+    need_memory("permutation_importance", X, y)
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows = count_rows(X)
     if rows != count_rows(y):
@@ -139,13 +147,13 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
     """From coefficients or trees; None where the model or the metric does not allow it."""
     if not isinstance(scorer, Metric) or y.ndim != 1:
         return None
+    table = numbers_of(X)
     if scorer.task == "regression" and scorer.name in SQUARED and weight is None and y.dtype.kind in "biuf":
-        linear = linear_part(model, X)
+        linear = linear_part(model, X, table)
         if linear is not None and linear[1].shape[0] == 1:
             return _squared_linear(*linear, y.astype(np.float64), scorer, orders, columns)
     trees = trees_of(model)
-    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
-    if trees is not None and numbers:
+    if trees is not None and table is not None:
         method = _method(model, scorer)
         if method == "predict" and is_classifier(model):
             now = np.asarray(model.predict_proba(X))
@@ -155,11 +163,11 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
         classes = getattr(model, "classes_", None)
 
         def answers() -> Iterator[tuple[int, int, Any]]:
-            for j, r, change in changed_by_trees(trees, X, orders, columns):
+            for j, r, change in changed_by_trees(trees, table, orders, columns):
                 yield j, r, _as_answer(flat + change, method, classes)
 
         return _scored(scorer, y, weight, _as_answer(flat, method, classes), answers(), columns, orders)
-    linear = linear_part(model, X) if weight is None or scorer.task != "probability" else None
+    linear = linear_part(model, X, table) if weight is None or scorer.task != "probability" else None
     if linear is None or scorer.task == "probability":
         return None
     table, coef, scores = linear
@@ -197,25 +205,10 @@ def _squared_linear(
 ) -> Any:
     """(e - w d)^2 - e^2 = w d (w d - 2 e), with e the residual and d the difference that shuffling makes."""
     chosen = np.asarray(list(columns), dtype=np.intp)
-    all_columns = len(chosen) == X.shape[1] and bool((chosen == np.arange(X.shape[1])).all())
-    table = np.ascontiguousarray(X if all_columns else X[:, chosen], dtype=np.float64) * coef[0, chosen]
     residual = y - scores[:, 0]
-    rows, repeats = len(y), len(orders)
-    sums = np.zeros((repeats, len(chosen)))
-    both = np.zeros((rows, len(chosen)))  # what each row adds, as itself and as the one that lends its value
-    for begin in range(0, rows, BLOCK):
-        own = table[begin : begin + BLOCK]
-        twice = 2 * residual[begin : begin + BLOCK, None]
-        for r, order in enumerate(orders):
-            apart = table[order[begin : begin + BLOCK]]
-            apart -= own
-            worse = apart - twice
-            worse *= apart
-            sums[r] += worse.sum(axis=0)
-            both[begin : begin + BLOCK] += worse
-            both[order[begin : begin + BLOCK]] += worse
-    means = sums.T / rows
-    errors = both.std(axis=0) / repeats / np.sqrt(max(1, rows - 1))
+    terms = np.multiply(X[:, chosen], coef[0, chosen], dtype=np.float64)
+    means, spread = linear_shuffle(terms, residual, orders)
+    errors = np.sqrt(spread / max(1, len(y) - 1)) / len(orders)
     error = float(np.mean(residual**2))
     if metric.name == "mean_squared_error":
         return error, means, errors, "rows"

@@ -13,6 +13,8 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
 from surefit.core.native.tree_shuffle import tree_shuffle
+from surefit.models.tree.base import DecisionTree
+from surefit.models.tree.forest_base import Forest
 
 Matrix = NDArray[np.float64]
 CELLS = 20_000_000  # numbers of changed answers held at a time
@@ -31,11 +33,20 @@ class NodeArrays:
     levels: NDArray[np.int64]
 
 
-def trees_of(model: Any) -> list[tuple[NodeArrays, Matrix]] | None:
-    """The trees of a forest of scikit-learn's, or its one tree, with values a node; None for others."""
+def numbers_of(X: Any) -> NDArray[Any] | None:
+    """A table of numbers in memory, from an array or a frame of pandas'; None for anything else."""
+    if hasattr(X, "iloc") and all(getattr(kind, "kind", "O") in "biuf" for kind in X.dtypes):
+        X = X.to_numpy()
+    return X if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf" else None
+
+
+def trees_of(model: Any) -> list[tuple[Any, Matrix]] | None:
+    """The trees of a forest, ours or scikit-learn's, or its one tree, with values a node; None for others."""
     from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+    if isinstance(model, Forest | DecisionTree):
+        return _own_trees(model)
     if isinstance(model, ForestClassifier | ForestRegressor):
         members = model.estimators_
     elif isinstance(model, DecisionTreeClassifier | DecisionTreeRegressor):
@@ -45,6 +56,16 @@ def trees_of(model: Any) -> list[tuple[NodeArrays, Matrix]] | None:
     if members[0].n_outputs_ != 1:
         return None
     return [_nodes(member.tree_, member.n_features_in_) for member in members]
+
+
+def _own_trees(model: Any) -> list[tuple[Any, Matrix]] | None:
+    if model.n_outputs_ != 1 or model.levels_ or getattr(model, "_has_detours", False):
+        return None
+    if isinstance(model, DecisionTree):
+        every = [model._nodes()]
+    else:
+        every = [model._nodes_of(t) for t in range(len(model.tree_seeds_))]
+    return [(nodes.grown, np.ascontiguousarray(nodes.value)) for nodes in every]
 
 
 def _nodes(tree: Any, columns: int) -> tuple[NodeArrays, Matrix]:
@@ -64,31 +85,33 @@ def _nodes(tree: Any, columns: int) -> tuple[NodeArrays, Matrix]:
     return arrays, np.ascontiguousarray(values)
 
 
-def linear_part(model: Any, X: Any) -> tuple[Any, Matrix, Matrix] | None:
+def linear_part(model: Any, X: Any, numbers: Any) -> tuple[Any, Matrix, Matrix] | None:
     """Columns, coefficients (outputs, p) and scores (rows, outputs) of a linear model of these columns."""
     coef = getattr(model, "coef_", None)
     if coef is None or getattr(model, "intercept_", None) is None or hasattr(model, "steps"):
         return None
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.ndim != 2:
+    if numbers is None or numbers.dtype.kind != "f":
         return None
     table = np.atleast_2d(np.asarray(coef.toarray() if sparse.issparse(coef) else coef, dtype=np.float64))
-    if table.shape[1] != X.shape[1]:
+    if table.shape[1] != numbers.shape[1]:
         return None
     method = "decision_function" if is_classifier(model) else "predict"
     if not hasattr(model, method):
         return None
-    scores = np.asarray(getattr(model, method)(X), dtype=np.float64).reshape(len(X), -1)
-    straight = X.astype(np.float64) @ table.T + np.atleast_1d(model.intercept_)
+    scores = np.asarray(getattr(model, method)(X), dtype=np.float64).reshape(len(numbers), -1)
+    straight = numbers.astype(np.float64, copy=False) @ table.T + np.atleast_1d(model.intercept_)
     if scores.shape != straight.shape or not np.allclose(scores, straight, rtol=1e-6, atol=1e-8):
         return None  # a link, or an offset, that is not linear in the columns
-    return X, table, scores
+    return numbers, table, scores
 
 
 def changed_by_trees(
-    trees: list[tuple[NodeArrays, Matrix]], X: Any, orders: NDArray[np.int64], columns: Any
+    trees: list[tuple[Any, Matrix]], X: Any, orders: NDArray[np.int64], columns: Any
 ) -> Iterator[tuple[int, int, Matrix]]:
     """Yield (column, repeat, change of the mean answer), with all columns' shufflings walked at once."""
-    table = np.ascontiguousarray(X, dtype=np.float32)
+    # scikit-learn's trees compare single floats; ours the numbers as they are.
+    theirs = isinstance(trees[0][0], NodeArrays) or X.dtype == np.float32
+    table = np.ascontiguousarray(X, dtype=np.float32 if theirs else np.float64)
     classes = trees[0][1].shape[1]
     width = max(1, classes - 1)  # shares sum to one: the last is what the others leave
     step = max(1, int(CELLS // max(1, table.size * width)))
