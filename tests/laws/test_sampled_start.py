@@ -10,6 +10,7 @@ import pytest
 from surefit.losses import Gamma, Logistic, Poisson, Softmax
 from surefit.penalties import L1, L2
 from surefit.solvers.gap import _dual_points, _excess_bound, _Point
+from surefit.solvers.lbfgs import Lbfgs
 from surefit.solvers.newton import Newton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
@@ -89,6 +90,27 @@ def test_a_sample_that_misleads_is_left_alone(monkeypatch):
     monkeypatch.setattr("surefit.solvers.second_order.sample_of", lambda of: found_by.get(id(of)))
     found = Newton(tolerance=1e-8).solve(objective)
     assert found.certificate.holds
+
+
+def test_steps_of_a_sample_save_passes_over_all_rows():
+    y = (X[:, :3] + RNG.gumbel(size=(ROWS, 3))).argmax(axis=1)
+    passes = []
+    for from_sample in (True, False):
+        objective = Objective.of_arrays(X, y, Softmax(), L2(1e-4), outputs=3)
+        start = None if from_sample else objective.null
+        assert Lbfgs(tolerance=1e-7).solve(objective, start).certificate.holds
+        passes.append(objective.passes)
+    assert passes[0] < passes[1]
+
+
+def test_steps_of_a_sample_that_misleads_are_forgotten(monkeypatch):
+    y = (X[:, :3] + RNG.gumbel(size=(ROWS, 3))).argmax(axis=1)
+    objective = Objective.of_arrays(X, y, Softmax(), L2(1e-4), outputs=3)
+    few = sample_of(objective)
+    assert few is not None
+    other = Objective.of_arrays(-5 * few.rows.X, few.rows.y, Softmax(), L2(1e-4), outputs=3)
+    monkeypatch.setattr("surefit.solvers.lbfgs.sample_of", lambda _: other)
+    assert Lbfgs(tolerance=1e-7).solve(objective).certificate.holds
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver
 from surefit.solvers.line_search import strong_wolfe
 from surefit.solvers.objective import Objective
+from surefit.solvers.sampled import ROUGH, sample_of
 from surefit.stats.curvature import Curvature
 from surefit.stats.duality import Slopes
 
@@ -74,13 +75,28 @@ class Lbfgs(Solver):
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
-        """Minimise, from a packed point or from the objective's ``null``."""
+        """Minimise, from a packed point, the answer for a sample, or the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        w = np.array(objective.null if start is None else start, dtype=np.float64)
-        scaled = _Scaled.at(objective, w)
-        v, (value, gradient) = scaled.inner(w), scaled.first
         steps: deque[Step] = deque(maxlen=MEMORY)
+        sample = sample_of(objective) if start is None and objective.loss.convex else None
+        if sample is None:
+            return self._go(objective, objective.null if start is None else start, trace, steps)
+        rough = Lbfgs(tolerance=max(ROUGH, self.tolerance), max_iter=self.max_iter)
+        found = rough._go(sample, sample.null, Trace(), steps).x  # the steps tell of all rows as well
+        return self._go(objective, found, trace, steps)
+
+    def _go(self, objective: Objective, start: Array, trace: Trace, steps: deque[Step]) -> Solution:
+        w = np.array(start, dtype=np.float64)
+        scaled = _Scaled.at(objective, w)
+        if (
+            steps
+            and not scaled.first[0] <= objective.scale + objective.targets.floor / objective.targets.weight
+        ):
+            steps.clear()  # no coefficients at all are better than the sample's
+            w = np.array(objective.null, dtype=np.float64)
+            scaled = _Scaled.at(objective, w)
+        v, (value, gradient) = scaled.inner(w), scaled.first
         asked, wanted, best = 0, self.tolerance, np.inf
         still, least = 0, np.inf
         for iteration in trace.iterations(self.max_iter):
