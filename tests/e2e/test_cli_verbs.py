@@ -1,8 +1,10 @@
 """The verbs that read a model file or a table, as a person and as a script call them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,6 +13,7 @@ import pytest
 from tests.e2e.cli import call, houses, refused, write_houses
 
 import surefit
+from surefit.cli import group
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +162,7 @@ def test_predict_writes_what_the_model_answers(ending: str, folder: Path, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == [to.name]  # and nothing half-written beside it
 
 
-def _batches(path: Path):  # type: ignore[no-untyped-def]
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     from surefit.study.rows import stream_of
 
     return stream_of(path)[0].batches()
@@ -227,6 +230,38 @@ def test_predict_names_missing_and_unseen_columns(folder: Path, tmp_path: Path) 
     assert call("predict", path, folder / "test.csv", *strict).code == 0
     refused(call("predict", path, folder / "test.csv", "-o", "answers.xlsx"), "must end in")
     refused(call("predict", path, folder / "test.csv", "-o", tmp_path / "no" / "x.csv"), "does not exist")
+
+
+def test_predict_says_which_cells_it_could_not_read(folder: Path, tmp_path: Path) -> None:
+    cells = {"size": ["900", "n/a", "big", "9"], "new": ["no", "yes", "no", "no"]}
+    pq.write_table(pa.table({**cells, "city": ["Oslo", "Lima", "Lima", None]}), tmp_path / "t.parquet")
+    done = call("predict", model(folder, "price-Ridge"), tmp_path / "t.parquet")
+    assert len(done.out.splitlines()) == 5
+    assert done.err.splitlines()[1:] == [
+        "2 rows of 'city' have a level that the model has never seen ('Lima')",
+        "1 row of 'size' holds no numbers ('big'): taken as missing",
+    ]
+
+
+def test_every_verb_prints_json_and_nothing_else_to_standard_output(folder: Path, tmp_path: Path) -> None:
+    table, file = folder / "test.csv", model(folder, "price-LinearRegression")
+    calls: dict[str, tuple[object, ...]] = {
+        "audit": (table,),
+        "compare": (table, file, model(folder, "price-Ridge")),
+        "datasets": (),
+        "doctor": (),
+        "evaluate": (file, table),
+        "explain": (file, table, "--row", 1),
+        "inspect": (file,),
+        "predict": (file, table, "--output", tmp_path / "answers.csv"),
+        "verify": (file, folder / "train.csv"),
+    }
+    besides = {"demo", "learn", "report"}  # demo is for people; the others have tests of their own
+    assert set(group.list_commands(click.Context(group))) == set(calls) | besides
+    for verb, given in calls.items():
+        done = call(verb, *given, "--json")
+        assert done.code == 0
+        assert isinstance(done.json, dict | list)
 
 
 def test_a_model_of_an_array_takes_all_columns_in_order(tmp_path: Path) -> None:

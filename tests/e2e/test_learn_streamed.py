@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.e2e.cli import call, refused
 from tests.e2e.studies import quick
 
 import surefit
@@ -76,21 +77,24 @@ def test_classes_of_a_streamed_table_are_told_apart_with_a_threshold(folder: Pat
     assert study.record.leaderboard[0].others["log_loss"][0] < 0.6
 
 
-def test_a_dask_cluster_gives_the_same_scores(folder: Path) -> None:
+def test_a_dask_cluster_gives_the_same_scores(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     distributed = pytest.importorskip("distributed", reason="Dask is an extra")
-    from surefit.engine.dask import connected
-
+    monkeypatch.setattr("surefit.report.write", lambda record, predictions, path: path)
     options = {"drop": ["side"], "models": ["LinearRegression"], "folds": 3, "most_cells": 900}
     here = quick(folder, "y", **options)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        connected(cluster.scheduler_address),
-    ):
-        there = quick(folder, "y", **options)
-    for one, two in zip(here.record.leaderboard, there.record.leaderboard, strict=True):
-        np.testing.assert_allclose(one.folds, two.folds, rtol=1e-9)
+    given = ["learn", folder, "--target", "y", "--drop", "side", "--models", "LinearRegression", "--folds", 3]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        there = call(*given, "--out", tmp_path, "--dask", cluster.scheduler_address, "--budget", 1, "--json")
+    assert there.code == 0
+    for one, two in zip(here.record.leaderboard, there.json["leaderboard"], strict=True):
+        np.testing.assert_allclose(one.folds, two["folds"][:3], rtol=1e-9)  # of the first cut
+    monkeypatch.setattr("surefit.engine.dask.PATIENCE", 1)
+    nobody = call(*given, "--out", tmp_path, "--dask", "tcp://127.0.0.1:1")
+    refused(nobody, "no Dask scheduler answers at tcp://127.0.0.1:1")
 
 
 @pytest.mark.slow

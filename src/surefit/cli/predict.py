@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from surefit.study.applied import Applied
+    from surefit.study.unread import Unread
 
 
 @verb("predict", __doc__)
@@ -46,6 +47,7 @@ def command(
     from surefit.cli._model import opened
     from surefit.cli._write import check_ending, print_rows, rows_of, write_rows
     from surefit.core.errors import DataError, RefusalError
+    from surefit.study.unread import Unread
 
     if output is not None:
         check_ending(output)
@@ -58,11 +60,16 @@ def command(
         if strict:
             raise DataError(f"the model has never seen {shown}: leave them out with --drop.")
         out.log(f"the model does not use {shown}")
-    answers = rows_of(_answers(applied, rows, keep, drop, probabilities, level))
+    unread = Unread()
+    answers = rows_of(_answers(applied, rows, keep, drop, probabilities, level, unread))
     if output is None:
         print_rows(answers, ".jsonl" if out.as_json else ".csv")
+    else:
+        count = write_rows(output, answers)
+    for line in unread.lines():
+        out.log(line)
+    if output is None:
         return
-    count = write_rows(output, answers)
     if not out.json({"file": output, "rows": count, "columns": answers.schema.names}):
         out.text(f"{output}: {count:,} rows of {', '.join(answers.schema.names)}")
 
@@ -74,10 +81,12 @@ def _answers(
     drop: tuple[str, ...],
     probabilities: bool,
     level: float | None,
+    unread: Unread,
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     for batch, rows in applied.rows(table, keep, besides=drop):
+        unread.add(batch, rows)
         columns = {name: batch.column(name) for name in keep}
         answer = applied.ask(rows, "predict")
         own = answer if answer.ndim == 2 else answer[:, None]

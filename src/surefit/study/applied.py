@@ -95,7 +95,8 @@ class Applied:
             return names
         missing = [column.name for column in self.columns if column.name not in there]
         if missing:
-            near = get_close_matches(missing[0], there, n=1)
+            known = {column.name for column in self.columns}
+            near = get_close_matches(missing[0], [name for name in there if name not in known], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(there[:10])}."
             shown = ", ".join(map(repr, missing[:10]))
             raise DataError(f"the table lacks {len(missing)} of the model's columns: {shown}{hint}")
