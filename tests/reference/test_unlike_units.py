@@ -79,3 +79,24 @@ def test_ridge(rows, columns, scale, alpha):
         np.testing.assert_allclose(model.coef_, exact(X, y, s, alpha, True), rtol=1e-7)
         assert model.certificate_.holds
         assert surefit.verify(model, X, y, s if weighted else None).holds
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_row_left_out_of_few_is_predicted_by_the_fit_to_the_others(scale, intercept):
+    X, y, s = table(8, 12, scale, weighted=False)
+    s[:3] = [1.0, 2.0, 0.5]
+    alphas = [0.1, 10.0]
+    found = surefit.RidgeCV(alphas, fit_intercept=intercept, store_cv_results=True).fit(X, y, s)
+    for a, alpha in enumerate(alphas):
+        for i in range(8):
+            others = Ridge(alpha, fit_intercept=intercept).fit(*(np.delete(v, i, axis=0) for v in (X, y, s)))
+            error = y[i] - others.predict(X[i : i + 1])[0]
+            np.testing.assert_allclose(found.cv_results_[i, a], s[i] * error**2, rtol=1e-6)
+    splits = [(np.arange(4, 8), np.arange(4)), (np.arange(4), np.arange(4, 8))]
+    folds = surefit.RidgeCV([0.1], fit_intercept=intercept, cv=splits).fit(X, y, s)
+    scores = [
+        Ridge(0.1, fit_intercept=intercept).fit(X[train], y[train], s[train]).score(X[test], y[test], s[test])
+        for train, test in splits
+    ]
+    assert folds.best_score_ == pytest.approx(np.mean(scores), rel=1e-9)

@@ -116,9 +116,8 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
     if across is not None:
         X, Y = turned(across, X), turned(across, Y)
     n, p = X.shape
-    squares = (X * X).sum(axis=0)
-    order, places = np.argsort(-squares, kind="stable"), np.arange(n)
-    if squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf):
+    order, places = np.argsort(-(X * X).sum(axis=0), kind="stable"), np.arange(n)
+    if unlike_units(X):
         Q, R, places = linalg.qr(X.T[order], mode="economic", pivoting=True, check_finite=False)
     else:  # which is quicker
         Q, R = linalg.qr(X.T[order], mode="economic", check_finite=False)
@@ -138,12 +137,27 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
     return LeastSquares(coef, rank, condition, "minimum norm", inverse, np.empty((p, 0)), s)
 
 
+def unlike_units(X: Matrix) -> bool:
+    """Whether columns differ so much in length that products of the rows would cost digits."""
+    squares = (X * X).sum(axis=0)
+    return bool(squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf))
+
+
 def turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
-    """Reflect rows so that one of them holds what lies along ``across``, and leave that one out."""
+    """Reflect rows so that the first of them holds what lies along ``across``, and leave that one out."""
+    return _reflected(across, rows)[1:]
+
+
+def turned_back(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+    """Undo ``turned``, for rows that had nothing along ``across``."""
+    return _reflected(across, np.vstack([np.zeros(rows.shape[1]), rows]))
+
+
+def _reflected(across: NDArray[np.float64], rows: Matrix) -> Matrix:
     normal = across / np.linalg.norm(across)
     normal[0] += np.copysign(1.0, normal[0])
-    turned: Matrix = rows - np.outer(normal, (normal @ rows) * (2 / (normal @ normal)))
-    return turned[1:]
+    found: Matrix = rows - np.outer(normal, (normal @ rows) * (2 / (normal @ normal)))
+    return found
 
 
 def from_singular_gram(gram: Matrix, cross: Matrix) -> LeastSquares:

@@ -23,6 +23,7 @@ from surefit.solvers.least_squares import (
     from_factor,
     from_singular_gram,
     turned,
+    turned_back,
     wide,
 )
 
@@ -213,6 +214,26 @@ class Spectrum:
         lift = 2.0 * float(np.abs(kernel).sum(axis=0).max()) + 1.0
         values, vectors = linalg.eigh(kernel + lift * np.outer(unit, unit), check_finite=False)
         return cls(np.maximum(values[:-1], 0.0), vectors[:, :-1])
+
+    @classmethod
+    def of_rows(cls, A: Matrix, known: Vector | None) -> Spectrum:
+        """Decompose AA', on what is orthogonal to ``known``, from A itself: small values keep their digits.
+
+        A pivoted factor of sorted columns is graded as their units are, and Jacobi's method minds that.
+        """
+        rows = A if known is None else turned(known, A)
+        order = np.argsort(-(rows * rows).sum(axis=0), kind="stable")
+        R, places = linalg.qr(rows.T[order], mode="r", pivoting=True, check_finite=False)
+        graded, whole_range = 2, 0  # of a matrix D1 C D2 with C well-conditioned
+        values, _, right, scale, _, failed = linalg.lapack.dgejsv(
+            R[: len(rows)], joba=graded, jobr=whole_range
+        )
+        if failed:
+            return cls.of(A @ A.T) if known is None else cls.across(A @ A.T, known)
+        vectors = np.empty_like(right)
+        vectors[places] = right
+        vectors = vectors if known is None else turned_back(known, vectors)
+        return cls((values * (scale[0] / scale[1])) ** 2, vectors)
 
     def shrunk(self, alphas: Vector) -> Matrix:
         r"""The reciprocals :math:`1 / (\lambda_j + \alpha)`, one column a penalty; a pseudo-inverse for 0."""

@@ -28,6 +28,7 @@ from surefit.engine.threads import Crew
 from surefit.models.linear.dense_rows import DenseRows
 from surefit.models.linear.ridge_fit import normal_equations
 from surefit.models.linear.rows import CentredRows
+from surefit.solvers.least_squares import unlike_units
 from surefit.solvers.ridge import Spectrum
 from surefit.stats.moments import Moments
 
@@ -100,8 +101,11 @@ def from_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> LeftOut:
     """The errors for fewer rows than columns, all in memory."""
     rows = DenseRows.of(batch, fit_intercept)
     root = np.sqrt(rows.weight)
-    kernel = rows.A @ rows.A.T
-    spectrum = Spectrum.across(kernel, root) if fit_intercept else Spectrum.of(kernel)
+    if unlike_units(rows.A):
+        spectrum = Spectrum.of_rows(rows.A, root if fit_intercept else None)
+    else:
+        kernel = rows.A @ rows.A.T
+        spectrum = Spectrum.across(kernel, root) if fit_intercept else Spectrum.of(kernel)
     shrunk = spectrum.shrunk(alphas)
     inner = (spectrum.vectors.T @ rows.B)[:, :, None] * shrunk[:, None, :]
     dual = (spectrum.vectors @ inner.reshape(len(inner), -1)).reshape(len(root), *inner.shape[1:])

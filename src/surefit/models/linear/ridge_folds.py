@@ -25,7 +25,8 @@ from surefit.models.linear.fold_moments import (
 )
 from surefit.models.linear.ridge_fit import LARGEST_GRAM, normal_equations
 from surefit.resample.row_rule import RowRule
-from surefit.solvers.ridge import Spectrum
+from surefit.solvers.least_squares import unlike_units
+from surefit.solvers.ridge import Spectrum, from_rows
 from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]
@@ -102,6 +103,10 @@ def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tu
 def _fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
     """The same by the dual, for fewer rows than columns."""
     rows = DenseRows.of(batch, fit_intercept)
+    if unlike_units(rows.A):
+        across, targets = np.sqrt(rows.weight) if fit_intercept else None, rows.B.shape[1]
+        found = [from_rows(rows.A, rows.B, np.full(targets, alpha), across).coef for alpha in alphas]
+        return _with_intercept(np.stack(found, axis=2), rows.mean_x, rows.mean_y, fit_intercept)
     spectrum = Spectrum.of(rows.A @ rows.A.T)
     inner = (spectrum.vectors.T @ rows.B)[:, :, None] * spectrum.shrunk(alphas)[:, None, :]
     dual = spectrum.vectors @ inner.reshape(len(inner), -1)
