@@ -33,7 +33,7 @@ def test_json_for_machines() -> None:
     done = run([*SUREFIT, "doctor", "--json"], OMP_NUM_THREADS="1")
     facts = json.loads(done.stdout)
     assert done.returncode == 0
-    assert set(facts) == {"versions", "system", "processor", "kernels", "blas", "threads"}
+    assert set(facts) == {"versions", "system", "processor", "kernels", "blas", "threads", "missing"}
     assert facts["versions"]["numpy"]
     assert facts["blas"]
     assert facts["threads"]["available"] == facts["threads"]["OMP_NUM_THREADS"] == 1
@@ -79,6 +79,23 @@ def test_missing_kernels_are_a_failure_with_one_sentence() -> None:
     assert "kernels.variant: numpy twins" in done.stdout
     assert done.stderr.strip().startswith("surefit: surefit's compiled kernels are missing")
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.e2e.cli import call
+
+    from surefit.cli import doctor
+
+    known = doctor._version
+    assert call("doctor", "--json").json["missing"]["needed"] == []
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "distributed" else known(name))
+    done = call("doctor")
+    assert done.code == 0
+    assert "missing.optional: distributed, for tables on a cluster: pip install 'surefit[dask]'" in done.out
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "jinja2" else known(name))
+    done = call("doctor")
+    assert done.code == 1
+    assert done.err == "surefit: jinja2 must be installed: pip install jinja2.\n"
 
 
 def test_kernels_turned_off_on_purpose_are_no_failure() -> None:

@@ -1,12 +1,13 @@
-"""Show what surefit runs on here: versions, processor, kernels, BLAS, threads and memory."""
+"""Show what surefit runs on here, and what is missing: versions, processor, kernels, threads, memory."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import warnings
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +28,25 @@ PACKAGES = (
     "threadpoolctl",
     "dask",
 )
+EXTRAS = {
+    "dask": ("distributed", "tables on a cluster"),
+    "formula": ("formulaic", "formulas such as y ~ x + z"),
+}
 FEATURES = ("sse4_2", "avx", "avx2", "fma", "bmi2", "f16c", "avx512f", "avx512_vnni", "asimd", "sve")
 Facts = dict[str, dict[str, Any]]
 
 
 @verb("doctor", __doc__)
 def command(out: Output) -> None:
-    """Print the facts; end with 1, and one sentence, when the compiled kernels are missing."""
+    """Print the facts; end with 1, and one sentence, when kernels or packages are missing that it needs."""
     facts = gather()
     if not out.json(facts):
         show(facts, out)
     if facts["kernels"]["problem"]:
         stop(BAD_INPUT, facts["kernels"]["problem"])
+    needed = facts["missing"]["needed"]
+    if needed:
+        stop(BAD_INPUT, f"{', '.join(needed)} must be installed: pip install {' '.join(needed)}.")
 
 
 def gather() -> Facts:
@@ -50,6 +58,21 @@ def gather() -> Facts:
         "kernels": _kernels(),
         "blas": _blas(),
         "threads": _threads(),
+        "missing": _missing(),
+    }
+
+
+def _missing() -> dict[str, list[str]]:
+    """Packages that surefit needs, and those that more can be done with, each with what and how."""
+    listed = [entry for entry in requires("surefit") or () if "extra ==" not in entry]
+    names = [found[0] for entry in listed if (found := re.match(r"[\w.-]+", entry))]
+    return {
+        "needed": [name for name in names if _version(name) is None],
+        "optional": [
+            f"{package}, for {what}: pip install 'surefit[{extra}]'"
+            for extra, (package, what) in EXTRAS.items()
+            if _version(package) is None
+        ],
     }
 
 
@@ -77,7 +100,7 @@ def show(facts: Facts, out: Output) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "none"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return (", ".join(map(str, value)) or "nothing") if isinstance(value, list) else str(value)
 
 
 def _version(package: str) -> str | None:
