@@ -25,6 +25,7 @@ from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.forest_arrays import Bootstrap, ForestParameters, answers_in_units, tree_nodes
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
+from surefit.models.tree.forest_proof import split_drift
 from surefit.models.tree.forest_samples import drawn_counts, judged_blocks, leaf_drift, packed_members
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.members import STATED, drift, jobs_for
@@ -319,7 +320,7 @@ class Forest(TreeRows, abstract=True):
             "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
             "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
             "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
-            "answers of leaves": leaves,
+            "leaves and splits of trees": leaves,
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
@@ -340,7 +341,8 @@ class Forest(TreeRows, abstract=True):
             self._judge(errors, block, seeds, X, grower)
         medians = self.kernel_criteria[self.criterion] == "absolute"
         leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
-        return errors, leaves, target.factor**2 if not target.classes else 1.0
+        splits = split_drift(forest, grower, self.tree_seeds_, self.searched_by_bins_)
+        return errors, max(leaves, splits), target.factor**2 if not target.classes else 1.0
 
     def _grown(self) -> GrownForest:
         return GrownForest(
