@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge as TheirRidge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline as their_pipeline
@@ -248,3 +250,17 @@ def test_a_table_that_is_read_in_batches_can_be_searched() -> None:
     assert search.fit(table, "y").best_params_ == {"alpha": 1.0}
     with pytest.raises(ParameterError, match="rows in memory"):
         surefit.HalvingSearch(surefit.Ridge(), {"alpha": [1.0]}).fit(table, "y")
+
+
+def test_a_step_that_was_fitted_outside_is_named_by_the_search() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)), rng.integers(2, size=60)
+    chosen = FrozenEstimator(surefit.SelectKBest(k=2).fit(X, y))
+    grid = {"gaussiannb__var_smoothing": [1e-9, 1e-3]}
+    leaky = surefit.GridSearch(surefit.make_pipeline(chosen, surefit.GaussianNB()), grid, split=2).fit(X, y)
+    assert "frozenestimator was fitted outside the folds" in str(leaky.diagnosis_)
+    fair = surefit.make_pipeline(surefit.SelectKBest(k=2), surefit.GaussianNB())
+    assert "outside" not in str(surefit.GridSearch(fair, grid, split=2).fit(X, y).diagnosis_)
+    taken = surefit.SelectFromModel(surefit.LogisticRegression().fit(X, y), prefit=True)
+    with pytest.raises(NotFittedError, match="freeze it with"):
+        surefit.cross_validate(surefit.make_pipeline(taken, surefit.GaussianNB()), X, y, split=2)

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.resample.choose import Pair
 
 MOST_CELLS = 20_000_000  # beyond it, looking for twins would take longer than many a fit
@@ -27,6 +28,12 @@ def steps_fitted_outside(model: Any) -> tuple[str, ...]:
     """
     found = dict.fromkeys(_survivors(model, ""))
     return tuple(name for name in found if not any(name.startswith(f"{other}__") for other in found))
+
+
+def with_leaks(found: Sequence[Any], model: Any) -> Diagnosis:
+    """A diagnosis, and before it the steps of the model that were fitted outside."""
+    leaks = diagnose({"steps_fitted_outside": steps_fitted_outside(model)})
+    return Diagnosis((*leaks, *found), (*leaks.ran, *getattr(found, "ran", ())))
 
 
 def _survivors(value: Any, path: str) -> Iterator[str]:

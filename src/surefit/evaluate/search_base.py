@@ -22,6 +22,7 @@ from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
 from surefit.evaluate.cross_validate import cross_validate, jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, chosen_metrics, classes_of, weights_for
+from surefit.evaluate.cross_validate_leaks import with_leaks
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.intervals_base import check_level
 from surefit.evaluate.saved import Saved, Verify
@@ -311,8 +312,8 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
 
     @property
     def diagnosis_(self) -> Any:
-        """The diagnosis of the chosen model."""
-        return self._chosen_model().diagnosis_
+        """The diagnosis of the chosen model, and what the folds could not fit anew."""
+        return with_leaks(getattr(self._chosen_model(), "diagnosis_", ()), self.estimator)
 
     @property
     def classes_(self) -> Any:

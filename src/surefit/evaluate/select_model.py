@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -80,7 +81,7 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
         self._in_memory(X, y)
         validate_data(self, X, accept_sparse=True, ensure_all_finite=False, dtype=None)
         if self.prefit:
-            check_is_fitted(self.estimator)
+            self._check_prefit()
             self.estimator_ = self.estimator
         else:
             self.estimator_ = clone(self.estimator).fit(X, *(() if y is None else (y,)), **fit_params)
@@ -94,6 +95,15 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
                 raise ParameterError(f"max_features={most!r} must be a whole number of at least 0.")
             self.support_ &= highest(weights, int(most))
         return self
+
+    def _check_prefit(self) -> None:
+        try:
+            check_is_fitted(self.estimator)
+        except NotFittedError as error:
+            raise NotFittedError(
+                f"prefit=True takes the {type(self.estimator).__name__} as fitted, and neither it nor a copy "
+                "of it, as folds make them, is: freeze it with FrozenEstimator, or set prefit=False."
+            ) from error
 
     def _limit(self, weights: NDArray[np.float64]) -> float:
         given = self.threshold
