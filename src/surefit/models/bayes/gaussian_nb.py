@@ -173,9 +173,9 @@ class GaussianNB(OneStatisticClassifier):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Count again, one class after the other, in two passes: means first, then squares about them."""
-        weight, sums = self._sums(source, np.zeros_like(self.theta_), power=1)
+        weight, sums = self._sums(source, engine, np.zeros_like(self.theta_), power=1)
         shift = np.divide(sums, weight[:, None], out=np.zeros_like(sums), where=weight[:, None] > 0)
-        _, scatter = self._sums(source, shift, power=2)
+        _, scatter = self._sums(source, engine, shift, power=2)
         rows, none = np.zeros(len(weight), dtype=np.int64), np.zeros_like(scatter)
         spread = GroupedSpread(rows, weight, self.theta_ + shift, scatter, none, none)
         overall = spread.overall
@@ -187,17 +187,12 @@ class GaussianNB(OneStatisticClassifier):
             variance = np.where(var == self.var_, 0.0, np.abs(self.var_ - var) / var)
         return self._certificate(self._largest(np.abs(changes)), self._largest(mean), self._largest(variance))
 
-    def _sums(self, source: Source, shift: Matrix, power: int) -> tuple[Vector, Matrix]:
+    def _sums(self, source: Source, engine: Engine, shift: Matrix, power: int) -> tuple[Vector, Matrix]:
         """The weight of each class, and the sums of s ((x - theta) - shift)^power of its rows."""
+        found = engine.map(partial(_class_sums, self.theta_, shift, power), source)
         weight, sums = np.zeros(len(self.theta_)), np.zeros_like(self.theta_)
-        for batch in source:
-            for rows, X in _dense_blocks(batch.X):
-                assert batch.y is not None
-                y, s = batch.y[rows], np.ones(len(X)) if batch.weight is None else batch.weight[rows]
-                for c in np.unique(y[s > 0]):
-                    mine = (y == c) & (s > 0)
-                    weight[c] += s[mine].sum()
-                    sums[c] += s[mine] @ ((X[mine] - self.theta_[c]) - shift[c]) ** power
+        for more_weight, more in found:
+            weight, sums = weight + more_weight, sums + more
         return weight, sums
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
@@ -325,6 +320,18 @@ def _spread(mean: Matrix, var: Matrix) -> Matrix:
     zero is rounded.
     """
     return np.maximum(np.sqrt(var) + 1e-7 * np.abs(mean), _TINY)
+
+
+def _class_sums(theta: Matrix, shift: Matrix, power: int, batch: Batch) -> tuple[Vector, Matrix]:
+    weight, sums = np.zeros(len(theta)), np.zeros_like(theta)
+    for rows, X in _dense_blocks(batch.X):
+        assert batch.y is not None
+        y, s = batch.y[rows], np.ones(len(X)) if batch.weight is None else batch.weight[rows]
+        for c in np.unique(y[s > 0]):
+            mine = (y == c) & (s > 0)
+            weight[c] += s[mine].sum()
+            sums[c] += s[mine] @ ((X[mine] - theta[c]) - shift[c]) ** power
+    return weight, sums
 
 
 def _dense_blocks(X: Any, cells: int = 2**20) -> Iterator[tuple[slice, NDArray[Any]]]:

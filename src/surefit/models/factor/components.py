@@ -154,7 +154,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         with one_blas_thread():  # many small products, between which the threads of BLAS would only spin
-            return recomputed(self, self._samples(), source)
+            return recomputed(self, self._samples(), source, engine)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

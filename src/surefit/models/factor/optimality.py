@@ -13,7 +13,8 @@ By Eckart and Young, axes without excess leave the least squared distance that a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,10 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from surefit.core.certificate import Certificate
+from surefit.data.batch import Batch
 from surefit.data.source import Source
+from surefit.engine.base import Engine
+from surefit.engine.serial import Serial
 from surefit.models.factor.search import largest_elsewhere
 from surefit.models.prepare.plain import change
 
@@ -85,9 +89,9 @@ def excess_in(left: Matrix, along: Vector) -> float:
     return np.inf
 
 
-def recomputed(model: Any, samples: Any, source: Source) -> Certificate:
+def recomputed(model: Any, samples: Any, source: Source, engine: Engine) -> Certificate:
     """Certify a fitted model from the data, by plain passes: no statistic of the fit, and no eigen-solver."""
-    rows = PlainRows(source)
+    rows = PlainRows(source, engine)
     axes = np.asarray(model.components_, dtype=np.float64)
     codes, image, norm = rows.projected(axes)
     along = np.asarray(model.explained_variance_) * (rows.weight - 1)
@@ -136,59 +140,36 @@ def _or_one(unit: Vector) -> Vector:
 class PlainRows:
     """Weight, mean and products of the rows of a source, by whole blocks of plain arithmetic."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, engine: Engine) -> None:
         self._source = source
-        self.weight, self.counted = 0.0, 0
-        sums: Any = 0.0
-        pivot: Any = None  # a row, so that a large offset does not cancel
-        for X, s in self._blocks():
-            if pivot is None and len(X):
-                pivot = X[0]
-            self.weight += float(s.sum())
-            self.counted += len(X)
-            if len(X):
-                sums = sums + s.astype(np.longdouble) @ (X - pivot)
-        self.mean: Vector = np.asarray(pivot + sums / np.longdouble(self.weight), dtype=np.float64)
-        self.squares: Vector = np.zeros(len(self.mean))
-        for X, s in self._blocks():
-            self.squares += s @ (X - self.mean) ** 2
+        # Sums come from where the rows lie; at home one batch at a time, lest many products be held at once.
+        self._engine = engine if engine.name == "dask" else Serial()
+        weight, counted, sums = self._summed(_totals)
+        self.weight, self.counted = float(weight), int(counted)
+        self.mean: Vector = np.asarray(sums / np.longdouble(self.weight), dtype=np.float64)
+        (self.squares,) = self._summed(partial(_squares, self.mean))
+
+    def _summed(self, of: Callable[[Matrix, Vector], tuple[Any, ...]]) -> list[Any]:
+        """Add up what ``of`` says of each block of rows."""
+        return _added(self._engine.map(partial(_of_blocks, of), self._source))
 
     @property
     def effective(self) -> int:
         """The number of rows, where a weight of 2 is two of them."""
         return max(self.counted, int(self.weight))
 
-    def _blocks(self) -> Iterator[tuple[Matrix, Vector]]:
-        for batch in self._source:
-            X: Any = batch.X
-            step = max(1, 2**20 // max(1, X.shape[1]))
-            for start in range(0, X.shape[0], step):
-                some = slice(start, start + step)
-                part = X[some].toarray() if sparse.issparse(X) else X[some]
-                s = np.ones(len(part)) if batch.weight is None else batch.weight[some]
-                yield np.asarray(part, dtype=np.float64)[s > 0], s[s > 0]
-
     def times(self, V: Matrix) -> Matrix:
         """M V, in one pass."""
-        product = np.zeros(V.shape)
-        for X, s in self._blocks():
-            centred = X - self.mean
-            product += centred.T @ (s[:, None] * (centred @ V))
-        return product
+        (product,) = self._summed(partial(_product, self.mean, V))
+        return np.asarray(product)
 
     def projected(self, axes: Matrix) -> tuple[Vector, Matrix, float]:
         """The scatter along each axis, M V', and the norm of M: bounded below where M is not formed."""
-        along, image = np.zeros(len(axes)), np.zeros((len(self.mean), len(axes)))
-        self._scatter = np.zeros((len(self.mean),) * 2) if self._forms_scatter else None
-        for X, s in self._blocks():
-            centred = X - self.mean
-            codes = centred @ axes.T
-            along += s @ codes**2
-            image += centred.T @ (s[:, None] * codes)
-            if self._scatter is not None:
-                self._scatter += (s[:, None] * centred).T @ centred
-        if self._scatter is not None:
-            return along, image, float(np.linalg.norm(self._scatter))
+        self._scatter: Matrix | None = None
+        along, image, *whole = self._summed(partial(_projections, self.mean, axes, self._forms_scatter))
+        if whole:
+            self._scatter = whole[0]
+            return along, image, float(np.linalg.norm(whole[0]))
         return along, image, max(float(np.linalg.norm(along)), float(self.squares.max(initial=0.0)))
 
     @property
@@ -203,7 +184,56 @@ class PlainRows:
         if self._scatter is not None:
             return excess_in(self._scatter - (axes.T * along) @ axes, along), None
         if self.counted <= LARGEST_FACTORED and self.counted * len(self.mean) <= MOST_CELLS:
-            left = np.vstack([np.sqrt(s)[:, None] * (X - self.mean) for X, s in self._blocks()])
+            left = np.vstack([np.sqrt(s)[:, None] * (X - self.mean) for X, s in _all_blocks(self._source)])
             left -= (left @ axes.T) @ axes
             return excess_in(left @ left.T, along), None
         return largest_elsewhere(self.times, axes, along)
+
+
+def _blocks(batch: Batch) -> Iterator[tuple[Matrix, Vector]]:
+    X: Any = batch.X
+    step = max(1, 2**20 // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        some = slice(start, start + step)
+        part = X[some].toarray() if sparse.issparse(X) else X[some]
+        s = np.ones(len(part)) if batch.weight is None else batch.weight[some]
+        yield np.asarray(part, dtype=np.float64)[s > 0], s[s > 0]
+
+
+def _all_blocks(source: Source) -> Iterator[tuple[Matrix, Vector]]:
+    return (block for batch in source for block in _blocks(batch))
+
+
+def _of_blocks(of: Callable[[Matrix, Vector], tuple[Any, ...]], batch: Batch) -> list[Any]:
+    return _added(of(X, s) for X, s in _blocks(batch))
+
+
+def _added(found: Iterable[Sequence[Any]]) -> list[Any]:
+    """Add up one after the other, member by member; nothing is said of no rows."""
+    total: list[Any] = []
+    for more in found:
+        total = [a + b for a, b in zip(total, more, strict=True)] if total and more else total or list(more)
+    return total
+
+
+def _totals(X: Matrix, s: Vector) -> tuple[Any, ...]:
+    """Weight, rows and sums; about a row, so that a large offset does not cancel."""
+    weight = s.astype(np.longdouble)
+    pivot = X[0] if len(X) else np.zeros(X.shape[1])
+    return weight.sum(), len(X), weight.sum() * pivot + weight @ (X - pivot)
+
+
+def _squares(mean: Vector, X: Matrix, s: Vector) -> tuple[Any, ...]:
+    return (s @ (X - mean) ** 2,)
+
+
+def _product(mean: Vector, V: Matrix, X: Matrix, s: Vector) -> tuple[Any, ...]:
+    centred = X - mean
+    return (centred.T @ (s[:, None] * (centred @ V)),)
+
+
+def _projections(mean: Vector, axes: Matrix, whole: bool, X: Matrix, s: Vector) -> tuple[Any, ...]:
+    centred = X - mean
+    codes = centred @ axes.T
+    found = s @ codes**2, centred.T @ (s[:, None] * codes)
+    return (*found, (s[:, None] * centred).T @ centred) if whole else found
