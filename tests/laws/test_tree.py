@@ -331,8 +331,11 @@ def test_what_cannot_be_grown_is_refused_in_a_sentence(monkeypatch, tmp_path):
         DecisionTreeClassifier().fit(np.where(X > 2, np.inf, X), y)
     with pytest.raises(DataError, match="negative"):
         DecisionTreeRegressor(criterion="poisson").fit(X, y - 1.0)
-    with pytest.raises(ParameterError, match="none of the 3 columns"):
+    with pytest.raises(ParameterError, match="without feature names"):
         DecisionTreeClassifier(categorical_features=["colour"]).fit(X, y)
+    for asked, words in ([[0, 3]], "n_features - 1"), ([[True]], "shape"), ([[0.5]], "got: float64"):
+        with pytest.raises(ParameterError, match=words):
+            DecisionTreeClassifier(categorical_features=asked[0]).fit(X, y)
     with pytest.raises(ParameterError, match="multiclass"):
         DecisionTreeClassifier(monotonic_cst=[1, 0, 0]).fit(X, y)
     monkeypatch.setattr("surefit.models.tree.rows.MOST_BYTES", 1000)

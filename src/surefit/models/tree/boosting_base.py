@@ -151,6 +151,10 @@ class HistGradientBoosting(TreeRows, abstract=True):
         rows = prepared(
             self, source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed)
         )
+        if any(sign != 0 and len(own) > 0 for sign, own in zip(monotone, rows.levels, strict=False)):
+            raise ParameterError(
+                f"{who}: Categorical features cannot have monotonic constraints; set theirs to 0."
+            )
         loss.check(rows.ends(), who)
         baseline = self.baseline_ if goes_on else None
         stops = self._stops_early(rows.count)

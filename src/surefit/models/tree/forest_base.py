@@ -122,7 +122,10 @@ class Forest(TreeRows, abstract=True):
                 "Out of bag estimation only available if bootstrap=True: ask for one of both."
             )
         if self.max_samples is not None and not self.bootstrap:
-            raise ParameterError("`max_sample` cannot be set if `bootstrap=False`: switch to bootstrap=True.")
+            raise ParameterError(
+                "`max_sample` cannot be set if `bootstrap=False`. "
+                "Either switch to `bootstrap=True` or set `max_sample=None`."
+            )
         if self._continues():
             more = self.n_estimators - len(self.tree_seeds_)
             if more < 0:

@@ -95,30 +95,54 @@ def category_mask(
     if asked is None:
         return None
     asked = np.asarray(asked)
-    mask = np.zeros(schema.width, dtype=bool)
+    if asked.size == 0:
+        return None
+    _refuse_kinds(asked, who)
     if asked.dtype == bool:
-        if len(asked) != schema.width:
+        if asked.shape != (schema.width,):
             raise ParameterError(
-                f"{who}: categorical_features has {len(asked)} entries for {schema.width} columns; "
-                "give one for each."
+                f"{who}: categorical_features set as a boolean mask must have shape (n_features,), "
+                f"got: {asked.shape} for {schema.width} columns."
             )
         return asked if asked.any() else None
+    mask = np.zeros(schema.width, dtype=bool)
     for entry in asked.tolist():
-        place = _place(entry, schema)
-        if place is None:
-            raise ParameterError(
-                f"{who}: categorical_features names {entry!r}, which is none of the {schema.width} columns; "
-                "give names or numbers of columns."
-            )
-        mask[place] = True
-    return mask if mask.any() else None
+        mask[_place(entry, schema, who)] = True
+    return mask
 
 
-def _place(entry: Any, schema: Schema) -> int | None:
-    if isinstance(entry, str):
-        names = schema.names or ()
-        return names.index(entry) if entry in names else None
-    return int(entry) if -schema.width <= int(entry) < schema.width else None
+def _refuse_kinds(asked: NDArray[Any], who: str) -> None:
+    if asked.dtype.kind in "biuU":
+        return
+    kinds = {type(entry) for entry in asked.tolist()}
+    if asked.dtype.kind == "O" and (kinds <= {bool, int} or kinds == {str}):
+        return
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise ParameterError(
+        f"{who}: categorical_features must be an array-like of bool, int or str, "
+        f"got: {names if asked.dtype.kind == 'O' else asked.dtype.name}."
+    )
+
+
+def _place(entry: Any, schema: Schema, who: str) -> int:
+    if not isinstance(entry, str):
+        if 0 <= int(entry) < schema.width:
+            return int(entry)
+        raise ParameterError(
+            f"{who}: categorical_features set as integer indices must be in [0, n_features - 1], "
+            f"got: {entry} for {schema.width} columns."
+        )
+    if schema.names is None:
+        raise ParameterError(
+            f"{who}: categorical_features should be passed as an array of integers or as a boolean mask "
+            "when the model is fitted on data without feature names."
+        )
+    if entry not in schema.names:
+        raise ParameterError(
+            f"{who}: categorical_features has an item value {entry!r} which is not a valid feature name "
+            "of the training data."
+        )
+    return schema.names.index(entry)
 
 
 def find_levels(
