@@ -76,6 +76,11 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
     def _iteration_limit(self) -> int:
         return self.max_iter
 
+    def _unproved(self, certificate: Certificate) -> str:
+        # Whoever filters scikit-learn's warnings looks for its words.
+        ended = "Objective did not converge. You might want to increase the number of iterations."
+        return f"{super()._unproved(certificate)} {ended}"
+
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         found = sparse_fit.fit(
             source,

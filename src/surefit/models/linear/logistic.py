@@ -48,6 +48,13 @@ OldPenalty = Literal["l1", "l2", "elasticnet", "deprecated"] | None
 GAP = 0.01
 # The algorithm behind each name of scikit-learn's; the others are chosen by cost.
 LOOKED_AT = 200_000  # cells in memory, up to which each row is looked at: beyond, it takes longer than a fit
+# Whoever filters scikit-learn's warnings looks for its words.
+NOT_ENDED = {
+    "liblinear": "Liblinear failed to converge, increase the number of iterations.",
+    "sag": "The max_iter was reached which means the coef_ did not converge.",
+    "saga": "The max_iter was reached which means the coef_ did not converge.",
+    "newton-cholesky": "Newton solver did not converge after {} iterations.",
+}
 ALGORITHMS = {"newton-cholesky": "newton"}
 
 
@@ -119,8 +126,10 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
         return self._solver_called(name, objective, tolerance=GAP * self.tol)
 
     def _unproved(self, certificate: Certificate) -> str:
-        ended = f"{self.solver} failed to converge. Increase the number of iterations."
-        return f"{super()._unproved(certificate)} {ended}"
+        ended = NOT_ENDED.get(
+            self.solver, f"{self.solver} failed to converge. Increase the number of iterations."
+        )
+        return f"{super()._unproved(certificate)} {ended.format(self.max_iter)}"
 
     def _objective(self, source: Source, engine: Engine) -> Objective:
         objective = super()._objective(source, engine)
