@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from surefit.core.native.class_loss import class_loss, class_loss_twin
 from surefit.core.native.linear_loss import (
@@ -18,10 +20,13 @@ from surefit.core.native.linear_loss import (
     takes,
 )
 from surefit.core.registry import members
+from surefit.data.batch import Batch
 from surefit.losses import Gamma, Logistic, Poisson, Softmax, SquaredHinge
 from surefit.penalties import NoPenalty
 from surefit.solvers.gap import duality_gap
 from surefit.solvers.objective import Objective
+from surefit.stats.duality import Slopes
+from surefit.stats.products import pulled, scores
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(9000, 7))  # more than one chunk
@@ -154,3 +159,23 @@ def test_objectives_use_it_and_agree_with_the_loss_alone(name, form, fit_interce
 def test_a_code_outside_the_classes_is_refused():
     with pytest.raises(ValueError, match="outside the classes"):
         class_loss(X[:2], np.array([0, 5]), np.zeros((7, 2)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("canonical", [True, False], ids=["sorted", "doubled"])
+def test_sparse_columns_give_the_products_of_rows(dtype, canonical):
+    rng = np.random.default_rng(2)
+    parts = rng.normal(size=400), (rng.integers(0, 60, 400), rng.integers(0, 30, 400))
+    columns = sparse.coo_matrix(parts, shape=(60, 30)).tocsc().astype(dtype)
+    if not canonical:  # the same entries, halved and stored twice, out of order
+        order = np.concatenate([np.tile(np.arange(*ends)[::-1], 2) for ends in pairwise(columns.indptr)])
+        data, indices = columns.data[order] / 2, columns.indices[order]
+        columns = sparse.csc_matrix((data, indices, 2 * columns.indptr), shape=columns.shape)
+    dense = columns.toarray().astype(np.float64)
+    w, u = rng.normal(size=30) * (rng.random(30) < 0.5), rng.normal(size=60)
+    np.testing.assert_allclose(scores(columns, w), dense @ w, atol=1e-13)
+    np.testing.assert_allclose(pulled(columns, u), dense.T @ u, atol=1e-13)
+    about = {"loss": Logistic(), "w": w, "intercept": 0.1, "free": np.zeros((30, 0))}
+    y, weight = rng.integers(0, 2, 60), rng.integers(0, 3, 60).astype(float)
+    found = Slopes.of(Batch(columns, y, weight), **about)
+    assert found.distance(Slopes.of(Batch(dense, y, weight), **about)) < 1e-12

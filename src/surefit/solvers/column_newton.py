@@ -142,9 +142,11 @@ class _Run:
         return columns_times(self.X, self.coef[support], None, support) + self.intercept + self.offset
 
     def _value(self, z: Array, coef: Array) -> float:
+        return self._loss(z) + self._paid(coef)
+
+    def _loss(self, z: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):  # a trial step may be too long
-            loss = float(self.s @ self.loss.value(self.y, z)) / self.total
-        return loss + self._paid(coef)
+            return float(self.s @ self.loss.value(self.y, z)) / self.total
 
     def _paid(self, coef: Array) -> float:
         support = np.flatnonzero(coef)
@@ -228,7 +230,8 @@ class _Run:
         residual = -u / h
         level = float(h @ residual) / mass if free else 0.0
         residual -= level
-        before, w = residual.copy(), self.coef[which].copy()
+        before, old = residual.copy(), self.coef[which]
+        w = old.copy()
         ratio = self.total / mass
         scaled = CoordinateTable(ratio * table.l1, ratio * table.l2, table.lower, table.upper)
         column_cd(
@@ -243,21 +246,19 @@ class _Run:
             tolerance=0.1 * tolerance * ratio,
             most=SWEEPS,
         )
-        change = w - self.coef[which]
         along = before - residual + level
-        lift = level - float(facts.mean @ change) if free else 0.0
-        coef = self.coef.copy()
-        coef[which] = w
-        promised = -float(u @ along) / self.total - (self._paid(coef) - self._paid(self.coef))
+        lift = level - float(facts.mean @ (w - old)) if free else 0.0
+        promised = -float(u @ along) / self.total - (table.value(w) - table.value(old))
         if not promised > 0:
             return 0.0
         size = 1.0
         for _ in range(HALVINGS):
-            trial = coef if size == 1.0 else self.coef + size * (coef - self.coef)
+            trial = w if size == 1.0 else old + size * (w - old)
             z = self.z + size * along
-            value = self._value(z, trial)
+            value = self._loss(z) + table.value(trial)
             if value <= self.value - 1e-4 * size * promised + 4 * EPS * abs(self.value):
-                self.z, self.coef, self.value = z, trial, value
+                self.z, self.value = z, value
+                self.coef[which] = trial
                 self.intercept += size * lift
                 return promised
             size *= 0.5

@@ -22,7 +22,8 @@ from surefit.stats.products import pulled, scores
 Array = NDArray[np.float64]
 
 EPOCHS = 20  # from one look at the gap to the next, at the most
-FIRST, TIGHTER = 0.001, 0.03  # how far off scores may be
+FIRST = 0.001  # how far off scores may be
+TIGHTER, TIGHTEST = 0.03, 1e-5  # how much less next time, at least and at the most
 AFRESH = 20  # looks after which coefficients are summed anew, so that rounding does not add up
 
 
@@ -82,7 +83,7 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
             objective.passes += 1
             options: dict[str, Any] = {"weight": batch.weight, "tolerance": tolerance, "most": EPOCHS}
             first = number == 0 and start is not None  # which may be the answer
-            epochs = 0 if first else dual_cd(X, at, low, high, plan, u, w, seed=number, **options)[0]
+            epochs, off = (0, 0.0) if first else dual_cd(X, at, low, high, plan, u, w, seed=number, **options)
             if number % AFRESH == AFRESH - 1:
                 w = -pulled(X, s * u) / plan.strength
             z = scores(X, w)
@@ -91,11 +92,14 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
             scale = max(objective.scale, value - floor)
             trace.record(objective=value, gap=gap / scale, passes=objective.passes, epochs=epochs)
             # Rows that can be told apart leave little of the loss of a constant: be small beside both.
-            if gap <= self.tolerance * min(scale, value - floor):
+            wanted = self.tolerance * min(scale, value - floor)
+            if gap <= wanted:
                 stopped = "certificate"
                 break
-            if epochs < EPOCHS:
-                tolerance *= TIGHTER
+            if epochs < EPOCHS:  # the gap falls as scores come closer: to where it should be small enough
+                tolerance = float(
+                    np.clip(0.5 * off * wanted / gap, TIGHTEST * tolerance, TIGHTER * tolerance)
+                )
             if tolerance < 1e-15 and gap >= best:
                 stopped = "stalled"
                 break

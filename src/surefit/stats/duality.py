@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.column_facts import column_facts
 from surefit.core.native.gram import sandwich
 from surefit.core.native.linear_loss import LossSums
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
 from surefit.stats.fused import fused_sums
-from surefit.stats.products import bordered, pulled, scores, scores_of
+from surefit.stats.products import bordered, in_columns, pulled, scores, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 
 Array = NDArray[np.float64]
@@ -115,7 +116,7 @@ class Slopes(Statistic):
             np.array(bends).reshape(shape),
             np.array([np.minimum(weighted, 0.0).sum(), np.maximum(weighted, 0.0).sum()]),
             float(np.sum(weighted * slope)),
-            _bordered(np.asarray(X.T @ s, dtype=np.float64), s.sum(), intercept),
+            _bordered(pulled(X, s), s.sum(), intercept),
             _bordered(squares, s.sum(), intercept),
             _bordered(_along(X, s, free, squares), s.sum(), intercept),
         )
@@ -347,7 +348,12 @@ def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
 
 
 def _squares(X: Any, s: Array) -> Array:
+    if in_columns(X) and X.has_canonical_format:
+        return column_facts(X, np.zeros(len(s)), s, False).scatter
     if hasattr(X, "tocsr"):
+        if not X.has_canonical_format:  # an entry stored twice counts as the sum of the two
+            X = X.copy()
+            X.sum_duplicates()
         squared = X.copy() if X.nnz == 0 else X._with_data(np.square(X.data, dtype=np.float64), copy=False)
         return np.asarray(squared.T @ s, dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)

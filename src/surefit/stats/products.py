@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.columns_dot import columns_dot, columns_times
 from surefit.data.batch import Batch
 
 Array = NDArray[np.float64]
@@ -23,6 +24,9 @@ def scores(X: Any, w: Array) -> Array:
     """
     if not w.any():  # at the start of a fit
         return np.zeros((X.shape[0], *w.shape[1:]))
+    if w.ndim == 1 and in_columns(X):
+        support = np.flatnonzero(w)
+        return columns_times(X, w[support], None, support)
     if not _narrow(X):
         return np.asarray(X @ w, dtype=np.float64)
     out = np.empty((len(X), *w.shape[1:]))
@@ -49,6 +53,8 @@ def pulled(X: Any, u: Array) -> Array:
     >>> pulled(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0]))
     array([3., 6.])
     """
+    if u.ndim == 1 and in_columns(X):
+        return columns_dot(X, u)
     if not _narrow(X):
         return np.asarray(X.T @ u, dtype=np.float64)
     total = np.zeros((X.shape[1], *u.shape[1:]))
@@ -68,6 +74,11 @@ def bordered(block: Array, right: Array, below: Array, corner: float) -> Array:
     found = np.empty((rows + 1, columns + 1))
     found[:-1, :-1], found[:-1, -1], found[-1, :-1], found[-1, -1] = block, right, below, corner
     return found
+
+
+def in_columns(X: Any) -> bool:
+    """Whether X is sparse with its columns together, which our kernels multiply on all cores."""
+    return getattr(X, "format", None) == "csc" and X.dtype in (np.float32, np.float64)
 
 
 def _narrow(X: Any) -> bool:
