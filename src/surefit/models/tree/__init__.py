@@ -18,6 +18,11 @@ share before they grow.
 ``boosting_rows.py`` makes the codes, of rows or of a stream, ``boosting_rounds.py`` makes the rounds,
 ``boosting_losses.py`` says what is boosted, and ``boosting_trees.py`` keeps the trees and answers.
 
-To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py``, its name in
-the estimator; the laws compare the two.
+Tables larger than memory grow the same trees from sums that passes add up: ``coded_rows.py`` are their codes,
+``exact_sums.py``, ``level_target.py`` and ``row_draws.py`` keep sums and draws free of how a table is cut.
+``boosting_levels.py`` and ``tree_levels.py`` are one tree that grows so, ``boosting_stream.py`` and
+``tree_stream.py`` make the passes, ``stream_learning.py`` learns and proves trees and forests from them.
+
+To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py`` and, for one
+of classes, in ``level_target.py``, its name in the estimator; the laws compare them.
 """
