@@ -8,12 +8,14 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
+from tests.laws.conftest import LARGEST
 from tests.laws.estimators import assert_close, outputs
 
 import surefit
 from surefit.core.errors import DataError
 
 dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
 RNG = np.random.default_rng(0)
@@ -105,3 +107,13 @@ def test_a_worker_that_dies_while_rows_are_counted_is_replaced(client, tmp_path)
     model.fit(partitions(lambda: FRAME, dying), "y")
     assert mark.exists()
     np.testing.assert_allclose(model.coef_, known()[0].coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "RidgeCV", "GaussianNB", "PCA"])
+def test_models_are_fitted_and_verified_where_the_rows_lie(client, watched, name):
+    draws = da.random.default_rng(0).normal(size=(6_000, 5), chunks=(3_000, 5))
+    target = () if name == "PCA" else ((draws[:, 1] > 0).astype(float),)
+    model = MODELS[name]().fit(draws, *target)
+    assert surefit.verify(model, draws, *target).holds
+    assert not surefit.verify(model, draws[3_000:], *(y[3_000:] for y in target)).holds
+    assert 0 < max(watched) <= LARGEST  # a chunk has 120 000 bytes

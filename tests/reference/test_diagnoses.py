@@ -99,6 +99,17 @@ def test_a_row_far_out_is_named_by_its_leverage(name):
     assert "high-leverage" not in found(name, with_row(7, [3.0, 0.0, 0.0, 0.0]))
 
 
+@pytest.mark.parametrize("name", SQUARES)
+def test_a_row_far_out_is_named_in_a_stream_too(name):
+    cls, _ = MODELS[name]
+    far = with_row(150, [1e4, 0.0, 0.0, 0.0])
+    batches = ((far[a : a + 40], y[a : a + 40]) for a in range(0, 200, 40))
+    (streamed,) = [f for f in cls().fit(surefit.read(batches)).diagnosis_ if f.code == "high-leverage"]
+    assert streamed.rows == (150,)
+    whole = found(name, far)["high-leverage"]
+    assert streamed.evidence == pytest.approx(dict(whole.evidence), rel=1e-9)
+
+
 @pytest.mark.parametrize("intercept", [True, False])
 def test_the_leverage_of_ridge_is_the_diagonal_of_its_hat_matrix(intercept):
     weight = rng.uniform(0.1, 2.0, 200)

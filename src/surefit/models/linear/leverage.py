@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from surefit.data.batch import Batch
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.solvers.least_squares import column_lengths
 from surefit.stats.moments import Moments
@@ -31,8 +33,36 @@ def leverage(
     """
     if root is None or moments.rows * len(moments.mean_x) ** 2 > CHEAP:
         return {}
-    pull = engine.map(partial(_of_rows, root, moments, centred), source)
-    return {"leverage": np.concatenate(list(pull))}
+    of_rows = partial(_of_rows, root, moments, centred)
+    if in_memory(source) is not None:
+        return {"leverage": np.concatenate(list(engine.map(of_rows, source)))}
+    return {
+        "leverage": np.concatenate([kept.spread() for kept in engine.map(partial(_kept, of_rows), source)])
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Of the leverage of some rows: what is above one half, and the mean of all else."""
+
+    rows: int
+    places: NDArray[np.intp]
+    values: NDArray[np.float64]
+    others: float
+
+    def spread(self) -> NDArray[np.float64]:
+        """One number a row again."""
+        found = np.full(self.rows, self.others)
+        found[self.places] = self.values
+        return found
+
+
+def _kept(of_rows: Callable[[Batch], NDArray[np.float64]], batch: Batch) -> _Kept:
+    """Keep what tells, so that little comes back from where the rows lie: few rows can pull that much."""
+    pull = of_rows(batch)
+    (places,) = np.nonzero(pull > 0.5)
+    others = np.delete(pull, places)
+    return _Kept(len(pull), places, pull[places], float(others.mean()) if len(others) else 0.0)
 
 
 def _of_rows(root: Matrix, moments: Moments, centred: bool, batch: Batch) -> NDArray[np.float64]:
