@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from sklearn import ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import mean_pinball_loss
 from threadpoolctl import threadpool_limits
 
 import surefit
@@ -107,6 +108,21 @@ def test_a_quantile_has_its_share_of_rows_below(quantile: float) -> None:
     model = surefit.HistGradientBoostingRegressor(loss="quantile", quantile=quantile, max_iter=40)
     below = model.fit(X, Z).predict(X) > Z
     assert abs(below.mean() - quantile) < 0.03
+
+
+@pytest.mark.parametrize("quantile", [0.1, 0.9])
+def test_quantiles_are_as_close_on_new_rows(quantile: float) -> None:
+    """Steps of two sizes alone make many splits equal, so that single trees differ: several tables count."""
+    options = {"loss": "quantile", "quantile": quantile, "max_iter": 30, "early_stopping": False}
+    costs = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(1200, 4))
+        y = rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=1200) * (0.5 + np.abs(rows[:, 3]))
+        for library in (surefit, ensemble):
+            model = library.HistGradientBoostingRegressor(**options).fit(rows[:400], y[:400])
+            costs.append(mean_pinball_loss(y[400:], model.predict(rows[400:]), alpha=quantile))
+    assert sum(costs[::2]) < 1.02 * sum(costs[1::2])
 
 
 def test_real_tables_are_told_as_well() -> None:

@@ -18,6 +18,7 @@ from surefit.core.native.bin_columns import MISSING, Codes
 
 Floats = NDArray[np.float64]
 LEAST_CURVATURE = 1e-3  # of a side: below it the step of Newton is a division by nothing
+LINE = 64  # bytes that memory is read by: rows that begin with one are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,10 @@ class BoostTable:
         if native is None:
             packed = np.where(codes == MISSING, counts.astype(np.uint8), codes)
             return cls(codes, np.ascontiguousarray(packed), counts, is_level, has_missing)
-        packed = np.zeros((len(codes), native.boost_stride(codes.shape[1])), dtype=np.uint8)
+        stride = native.boost_stride(codes.shape[1])
+        room = np.zeros(len(codes) * stride + LINE, dtype=np.uint8)
+        first = -room.ctypes.data % LINE
+        packed = room[first : first + len(codes) * stride].reshape(len(codes), stride)
         native.boost_pack(codes, counts, packed, threads() if _threads is None else _threads)
         return cls(codes, packed, counts, is_level, has_missing)
 
