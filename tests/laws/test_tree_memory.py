@@ -34,6 +34,8 @@ models = [
 gathered = boosting_rows.MOST_BYTES, stream_setup.MOST_BYTES
 boosting_rows.MOST_BYTES = stream_setup.MOST_BYTES = 0
 targets = ["y", "y", "label"]
+if beyond:  # a tree by itself grows as one of a forest does
+    del models[1], targets[1]
 for model, target in zip(models, targets):
     surefit.verify(model.fit(tiny, target), tiny, target)
 boosting_rows.MOST_BYTES, stream_setup.MOST_BYTES = (beyond, beyond) if beyond else gathered
@@ -80,7 +82,7 @@ def run(tmp_path: Any, gigabytes: float, files: int, *, total: int = 0, beyond: 
     finally:
         shutil.rmtree(tmp_path / "large")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["True"] * 3 + ["the whole does not fit"]
+    assert done.stdout.splitlines() == ["True"] * (2 if beyond else 3) + ["the whole does not fit"]
 
 
 def test_120_megabytes_in_100(tmp_path: Any) -> None:

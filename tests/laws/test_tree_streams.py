@@ -34,7 +34,7 @@ from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.row_draws import row_counts
 from surefit.models.tree.tree_stream import BinEndsOf, RowSampling, TreeStream
 
-ROWS = 6000
+ROWS = 3500
 RNG = np.random.default_rng(0)
 X = np.clip(np.round(RNG.normal(size=(ROWS, 4)), 1), -3, 3)
 X[RNG.random(X.shape) < 0.03] = np.nan
@@ -138,7 +138,7 @@ def test_passes_grow_the_tree_of_the_kernel(name: str, rules: Rules) -> None:
     if name == "gain ratio" and rules is RULES["plain"]:
         rules = replace(rules, max_depth=12)  # one row at a time is cut off, pass after pass
     one, _ = grown(X, y, kind, classes, rules, [], NONE)
-    two, _ = grown(X, y, kind, classes, rules, [1, 2000, 5999], NONE)
+    two, _ = grown(X, y, kind, classes, rules, [1, 2000, 3499], NONE)
     same_tree(one, two, close=False)
     assert len(one.feature) > 1 or rules.min_gain > 0
     columns = None if rules.random_threshold else forest_columns(X)
@@ -178,7 +178,7 @@ def test_a_weight_is_a_repetition(name: str) -> None:
     rules, many = Rules(max_depth=4), WEIGHT.astype(int)
     one, _ = grown(X, y, kind, classes, rules, [700], NONE, weight=WEIGHT)
     two, _ = grown(np.repeat(X, many, 0), np.repeat(y, many), kind, classes, rules, [700], NONE)
-    for name in ("feature", "threshold", "missing_left"):
+    for name in ("feature", "threshold"):  # later missing values follow the side of more rows, not weight
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     np.testing.assert_allclose(one.sums, two.sums, rtol=1e-9, atol=1e-9)
     three, _ = grown(X, y, kind, classes, rules, [700], NONE, weight=WEIGHT * 0.3)
@@ -263,9 +263,9 @@ def test_a_stream_grows_the_trees_of_the_rows_in_memory(name: str, tmp_path: Any
 @pytest.mark.parametrize("name", MODELS)
 def test_no_cut_changes_a_bit_and_verify_sees_a_changed_leaf(name: str, tmp_path: Any) -> None:
     asked, y = MODELS[name]
-    table = FRAME.assign(y=y, w=WEIGHT * 0.7)[:3000]
+    table = FRAME.assign(y=y, w=WEIGHT * 0.7)[:2000]
     one = clone(asked).fit(written(tmp_path / "one", table), "y", sample_weight="w")
-    folder = written(tmp_path / "several", table, 7, 2000)
+    folder = written(tmp_path / "several", table, 7, 1500)
     with surefit.config(engine="threads", n_threads=2):
         two = clone(asked).fit(folder, "y", sample_weight="w")
     for entry, value in arrays_of(one).items():
