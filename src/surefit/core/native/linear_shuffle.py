@@ -25,7 +25,7 @@ def linear_shuffle(
     """
     native = compiled()
     terms, order = np.ascontiguousarray(terms), np.ascontiguousarray(order, dtype=np.int64)
-    if native is None or not hasattr(native, "linear_shuffle"):
+    if native is None:
         return linear_shuffle_twin(terms, error, order)
     change, spread = np.empty((terms.shape[1], len(order))), np.empty(terms.shape[1])
     count = threads() if _threads is None else _threads
