@@ -188,7 +188,7 @@ def test_every_part_of_the_record_is_on_the_page() -> None:
         record.table.digest,
         record.environment.machine,
         "It does not hold. One split can be improved.",
-        "a sample of 5,000 rows",
+        "a sample of 5000 rows",
         "answer 'leaves' from a probability of 0.2 on",
         "surefit verify model.safetensors customers.parquet --target churn",
         *(column.name for column in record.columns),

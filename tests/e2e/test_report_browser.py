@@ -163,6 +163,8 @@ def test_paper_is_white_and_has_no_menu(browser: Any, tmp_path: Path) -> None:
         seen.page.emulate_media(media="print", color_scheme="dark")
         assert brightness(seen.page) == 255
         assert not seen.page.locator("nav").is_visible()
+        seen.page.set_viewport_size({"width": 690, "height": 1000})  # of A4 within its margins
+        assert overflow(seen.page) <= 0
         pages = seen.page.pdf(format="A4").count(b"/Type /Page\n")
         assert 3 <= pages <= 12
 

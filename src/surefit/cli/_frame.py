@@ -52,8 +52,9 @@ class Output:
         """Print text for people, line by line."""
         from rich.text import Text
 
+        results = self.results
         for line in text.split("\n"):
-            self.results.print(Text(visible(line), style=style), soft_wrap=True)
+            results.print(Text(visible(line), style=style), soft_wrap=not results.is_terminal)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
         """Print a table for people; numbers are shortened and set to the right."""

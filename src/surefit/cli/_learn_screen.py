@@ -11,21 +11,28 @@ from surefit.core.visible import visible
 from surefit.study.events import Event, Listener
 from surefit.study.record import EntryRecord
 
+ARROW = "> "
+NARROW = 100  # columns of a terminal that a whole leaderboard does not fit into
 
-def head(metric: str, level: float) -> tuple[str, ...]:
+
+def head(level: float, narrow: bool = False) -> tuple[str, ...]:
     """The head of a leaderboard."""
-    return ("", "model", metric, f"{100 * level:g} % interval", "group", "rows", "seconds a fit", "")
+    more = () if narrow else ("rows", "seconds a fit")
+    return ("", "model", "score", f"{100 * level:g} % interval", "group", *more)
 
 
-def lines(entries: Sequence[EntryRecord], chosen: str | None = None) -> list[tuple[Any, ...]]:
-    """The rows of a leaderboard; what has no score is in ``left_out``."""
+def lines(
+    entries: Sequence[EntryRecord], chosen: str | None = None, narrow: bool = False
+) -> list[tuple[Any, ...]]:
+    """The rows of a leaderboard, with an arrow at the one to take; what has no score is in ``left_out``."""
     found: list[tuple[Any, ...]] = []
     for place, entry in enumerate(entries, 1):
         if entry.score is None:
             continue
         ends = f"{shown(entry.low)} to {shown(entry.high)}"
-        mark = "take this" if entry.name == chosen else ""
-        found.append((place, entry.title, entry.score, ends, entry.group, entry.rows, entry.seconds, mark))
+        mark = f"{ARROW if entry.name == chosen else ''}{place}"
+        more = () if narrow else (entry.rows, entry.seconds)
+        found.append((mark, entry.title, entry.score, ends, entry.group, *more))
     return found
 
 

@@ -150,10 +150,15 @@ def _print(out: Output, record: Record, place: Path) -> None:
         return
     for sentence in record.answer:
         out.text(sentence)
-    from surefit.cli._learn_screen import head, left_out, lines
+    from surefit.cli._learn_screen import NARROW, head, left_out, lines
+    from surefit.plots.words import metric_words
 
-    out.table(head(record.metric, record.level), lines(record.leaderboard, record.chosen.name))
-    out.text("Models that share a letter cannot be told apart.")
+    narrow = out.results.width < NARROW
+    out.table(head(record.level, narrow), lines(record.leaderboard, record.chosen.name, narrow))
+    out.text(
+        f"Scores are {metric_words(record.metric)}, {record.better} is better; models that share a letter "
+        "cannot be told apart; > is the one to take."
+    )
     for line in left_out(record.leaderboard, record.unsuited):
         out.text(f"Left out: {line}")
     out.text(f"{place}: {', '.join(files)}")

@@ -116,7 +116,8 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
+        # Whole numbers of four digits may be years.
+        return (f"{value:,}" if abs(value) >= 10_000 else str(value)).replace("-", "−")
     if isinstance(value, float):
         return number(value, 4)
     return visible(value, MOST_CHARACTERS)
