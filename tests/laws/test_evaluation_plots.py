@@ -115,3 +115,10 @@ def test_what_cannot_be_read_is_refused() -> None:
         plot_residuals(np.zeros((3, 2)), np.zeros((3, 2)))
     with pytest.raises(DataError, match="between 0 and 1"):
         plot_calibration([0, 1], [0.5, 1.5])
+
+
+def test_classes_in_words_have_both_curves() -> None:
+    words, score = ["no", "no", "yes", "yes"], [0.1, 0.4, 0.35, 0.8]
+    for draw in (plot_roc, plot_precision_recall):
+        in_words = draw(words, score).to_dict()["title"]["subtitle"]
+        assert in_words == draw([0, 0, 1, 1], score).to_dict()["title"]["subtitle"]

@@ -48,7 +48,7 @@ def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None, siz
     curves = {}
     for name, (_, score) in _named(y, scores).items():
         precision, recall, _ = metrics.precision_recall_curve(y, score, sample_weight)
-        average = metrics.average_precision_score(y, score, sample_weight)
+        average = metrics.average_precision_score(y, score, sample_weight, pos_label=np.unique(y)[-1])
         curves[f"{name}  {average:.3f}"] = np.array([recall, precision])[:, ::-1]
     share = float(np.average(np.asarray(y) == np.unique(y)[-1], weights=sample_weight))
     chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [share, share]})).mark_line(
