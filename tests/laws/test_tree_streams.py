@@ -19,7 +19,7 @@ from surefit import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from surefit.core.errors import RefusalError
+from surefit.core.errors import DataError, RefusalError
 from surefit.core.native.forest_columns import ForestColumns, forest_columns
 from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.tree_grow import Grown, Rules
@@ -204,6 +204,18 @@ def test_rows_are_drawn_by_their_numbers() -> None:
     np.testing.assert_allclose(own.mean(axis=1), rates[::20_000], atol=5 * np.sqrt(900 / 20_000))
     np.testing.assert_allclose(own.var(axis=1), rates[::20_000], rtol=0.08)
     np.testing.assert_array_equal(row_counts(3, 0, 50, np.full(50, 1.0)), counts[:50])
+
+
+def test_an_empty_sample_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = pd.DataFrame({"x": [1.0], "y": [2.0]})
+    asked = RandomForestRegressor(40, random_state=0, bootstrap="poisson")
+    with pytest.raises(DataError, match="left the sample of a tree empty"):
+        clone(asked).fit(one[["x"]], one["y"])
+    monkeypatch.setattr("surefit.models.tree.stream_setup.MOST_BYTES", 0)
+    with pytest.raises(DataError, match="left the sample of a tree empty"):
+        clone(asked).fit(written(tmp_path / "t", one), "y")
+    alone = DecisionTreeRegressor().fit(f"{tmp_path}/t/*.parquet", "y")
+    assert alone.predict(pd.DataFrame({"x": [5.0]})).tolist() == [2.0]
 
 
 MODELS: dict[str, tuple[Any, Any]] = {

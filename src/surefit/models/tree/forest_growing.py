@@ -19,6 +19,7 @@ from surefit.models.tree.exact_sums import as_float, exact_sum
 from surefit.models.tree.forest_arrays import in_target_units
 from surefit.models.tree.forest_samples import drawn_counts, pruned_forest
 from surefit.models.tree.members import jobs_for
+from surefit.models.tree.row_draws import refuse_empty
 
 Floats = NDArray[np.float64]
 
@@ -103,6 +104,7 @@ class Grower:
 
     def _drawn_by_number(self, seed: int) -> GrownForest:
         counts = drawn_counts(seed, self.sample.draws, len(self.X), self.sample.cumulative)
+        refuse_empty(int(np.count_nonzero(counts)))
         sample = Sample(weight=counts.astype(np.float64), balanced=self.sample.balanced)
         return self._grow(np.array([seed], dtype=np.uint64), sample, 1)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from surefit.core.errors import DataError
 from surefit.core.native.tree_grow_twin import mixed
 
 Floats = NDArray[np.float64]
@@ -55,6 +56,15 @@ def row_counts(seed: int, start: int, rows: int, rate: float | Floats) -> NDArra
         chance[more] *= mean[more] / k
         reached[more] += chance[more]
     return found
+
+
+def refuse_empty(rows: int) -> None:
+    """Refuse a sample without a row: one of n rows draws none with a chance of exp(-n)."""
+    if rows == 0:
+        raise DataError(
+            "rows that are drawn by their numbers left the sample of a tree empty: give more rows, "
+            "another random_state, or bootstrap=False."
+        )
 
 
 @dataclass(frozen=True, slots=True)

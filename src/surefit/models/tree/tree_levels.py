@@ -15,6 +15,7 @@ from surefit.models.tree.binned_search import ALL_VALUES
 from surefit.models.tree.boosting_levels import Plan
 from surefit.models.tree.level_search import LevelColumns, LevelSplit, best_split
 from surefit.models.tree.level_target import LevelTarget, NodeFacts
+from surefit.models.tree.row_draws import refuse_empty
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -99,7 +100,9 @@ class TreeGrowth:
         """Take the sums of the plan, (slots, codes, parts, entries), and split what can be split."""
         if not self.nodes:
             place = self.columns.place(0)
-            self._add(self.target.node(sums[0, place].sum(axis=0)), 0, self.seed)
+            root = self.target.node(sums[0, place].sum(axis=0))
+            refuse_empty(root.rows)
+            self._add(root, 0, self.seed)
         for own, (at, parent) in zip(sums, self._summed, strict=True):
             if parent >= 0:
                 above = self.nodes[parent]
