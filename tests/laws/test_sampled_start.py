@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefit.data.batch import Batch
 from surefit.losses import Gamma, Logistic, Poisson, Softmax
 from surefit.penalties import L1, L2
 from surefit.solvers.gap import _dual_points, _excess_bound, _Point
@@ -16,6 +17,7 @@ from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.proximal_newton import ProximalNewton
 from surefit.solvers.sampled import alike, sample_of
+from surefit.stats.duality import Correction, FenchelExcess
 
 RNG = np.random.default_rng(0)
 ROWS = 24_000
@@ -129,3 +131,21 @@ def test_the_bound_of_what_slopes_leave_is_one(loss, off):
     step, _, _ = next(_dual_points(point, at))
     bound = _excess_bound(objective, step, at)
     assert point.excess(step)[0] <= bound * (1 + 1e-9) + 1e-14
+
+
+def test_what_slopes_leave_adds_up_piece_by_piece():
+    n = 70_000  # more rows than are looked at together
+    rows, y = RNG.normal(size=(n, 3)), RNG.integers(0, 2, n)
+    weight, offset = RNG.integers(0, 3, n).astype(float), RNG.normal(size=n)
+    slopes = RNG.uniform(0.0, 0.2, n) - y * 0.5
+    about = {"loss": Logistic(), "w": np.array([0.2, -0.1, 0.3]), "intercept": 0.1}
+    step = Correction(np.eye(3)[:, :1], np.array([0.01, 0.02]), 0.9)
+    whole = Batch(rows, y, weight, offset=offset)
+    halves = [
+        Batch(rows[some], y[some], weight[some], start=some.start, offset=offset[some])
+        for some in (slice(0, n // 2), slice(n // 2, n))
+    ]
+    for given in (None, slopes):
+        found = FenchelExcess.of(whole, step=step, slopes=given, **about)
+        parts = [FenchelExcess.of(half, step=step, slopes=given, **about) for half in halves]
+        assert found.distance(parts[0] + parts[1]) < 1e-12

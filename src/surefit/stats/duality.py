@@ -197,7 +197,7 @@ class FenchelExcess(Statistic):
         """Evaluate at w and ``intercept``."""
         if loss is None or w is None or step is None:
             raise ValueError("a FenchelExcess needs loss=, w= and step=.")
-        if _is_large(batch, w):
+        if _is_large(batch, w) or (isinstance(batch.X, np.ndarray) and len(batch) > _rows_at_once(w)):
             about = {"loss": loss, "w": w, "intercept": intercept, "step": step, "slopes": slopes}
             return reduce(add, (cls.of(piece, **about) for piece in _pieces(batch, w)))
         rows = Rows.of(batch, w, intercept)
@@ -275,17 +275,21 @@ def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
     return np.where(np.isfinite(bend), bend, 0.0)
 
 
-CELLS = 1 << 18  # of the curvature of coupled outputs that are held at once
+CELLS = 1 << 18  # of the curvature of coupled outputs that are held at once; of one output, four a row
 
 
 def _is_large(batch: Batch, w: Array) -> bool:
-    return w.ndim == 2 and len(batch) > max(1, CELLS // w.shape[1] ** 2)
+    return w.ndim == 2 and len(batch) > _rows_at_once(w)
+
+
+def _rows_at_once(w: Array) -> int:
+    return max(1, CELLS // (w.shape[1] ** 2 if w.ndim == 2 else 4))
 
 
 def _pieces(batch: Batch, w: Array) -> Iterator[Batch]:
     """Yield some rows at a time."""
     X: Any = batch.X
-    step = max(1, CELLS // w.shape[1] ** 2)
+    step = _rows_at_once(w)
     for first in range(0, len(batch), step):
         some = slice(first, first + step)
         beside = {
@@ -348,12 +352,15 @@ def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
 
 
 def _squares(X: Any, s: Array) -> Array:
-    if in_columns(X) and X.has_canonical_format:
-        return column_facts(X, np.zeros(len(s)), s, False).scatter
-    if hasattr(X, "tocsr"):
-        if not X.has_canonical_format:  # an entry stored twice counts as the sum of the two
-            X = X.copy()
-            X.sum_duplicates()
-        squared = X.copy() if X.nnz == 0 else X._with_data(np.square(X.data, dtype=np.float64), copy=False)
-        return np.asarray(squared.T @ s, dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)
+    if not hasattr(X, "tocsr"):
+        return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)
+    own = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # which may remember what it finds
+    if not own.has_canonical_format:  # an entry stored twice counts as the sum of the two
+        own = own.copy()
+        own.sum_duplicates()
+    if in_columns(own):
+        return column_facts(own, np.zeros(len(s)), s, False).scatter
+    squared = (
+        own.copy() if own.nnz == 0 else own._with_data(np.square(own.data, dtype=np.float64), copy=False)
+    )
+    return np.asarray(squared.T @ s, dtype=np.float64).ravel()
