@@ -93,7 +93,8 @@ def _by_rows(batch: Batch, objective: Objective, squares: Array) -> tuple[Array,
     root = np.sqrt(s)[:, None]
     size = np.sqrt(squares) if squares.any() else np.ones(len(squares))
     strength = np.full(Y.shape[1], float(s.sum()) if squares.any() else 0.0)
-    found = ridge.from_rows(root * (X - mean_x) / size, root * (Y - mean_y), strength)
+    across = root[:, 0] if objective.fit_intercept else None
+    found = ridge.from_rows(root * (X - mean_x) / size, root * (Y - mean_y), strength, across)
     coef = found.coef / size[:, None]
     return coef, mean_y - mean_x @ coef
 
