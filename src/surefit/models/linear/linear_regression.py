@@ -241,7 +241,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             rows.backward(r), solution.coef, squares, (A_y * A_y).sum(axis=0), _parts(solution)
         )
         intercept = self._intercept(solution.coef, mean_x, mean_y)
-        evidence = {"condition": solution.condition, "rows": len(batch)}
+        evidence: dict[str, Any] = {"condition": solution.condition, "rows": len(batch)}
         if self.fit_intercept:
             unknown = np.full_like(mean_x, np.nan)
             evidence["column_moments"] = ColumnMoments(float(s.sum()), mean_x, squares, unknown, unknown)
