@@ -72,7 +72,7 @@ def test_rows_of_different_lengths(tmp_path: Path) -> None:
 
 def test_mixed_encodings(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("name,n\nRené,1\n".encode() + "Zoë,2\n".encode("latin-1"))
-    refused(audit(tmp_path / "t.csv"), "t.csv", "UTF8")
+    refused(audit(tmp_path / "t.csv"), "t.csv is not in UTF-8: line 3", "save it as UTF-8")
     (tmp_path / "u.csv").write_text("name,n\nRenÃ©,1\nAnn,2\n", encoding="utf-8")
     assert "broken-characters" in codes(audit(tmp_path / "u.csv", "--json"))
 

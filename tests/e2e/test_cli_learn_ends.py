@@ -123,7 +123,7 @@ def test_other_tables_that_people_have(form: str, tmp_path: Path) -> None:
         assert done.json["chosen"]["name"] == "LinearRegression"
         return
     (tmp_path / "l.csv").write_bytes("größe,y\n1,2\n3,4\n".encode("latin-1"))
-    refused(learn(tmp_path / "l.csv", *QUICK), "l.csv cannot be read", "utf-8")
+    refused(learn(tmp_path / "l.csv", *QUICK), "l.csv is not in UTF-8: line 1", "save it as UTF-8")
     assert not (tmp_path / "o").exists()
 
 

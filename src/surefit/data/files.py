@@ -56,9 +56,26 @@ def reading(path: str) -> Iterator[None]:
         if isinstance(error, DataError):
             raise
         reason = str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__
+        line = _line_in_another_encoding(path) if "utf" in reason.lower() else None
+        if line is not None:
+            raise DataError(
+                f"{path} is not in UTF-8: line {line} holds bytes of another encoding; save it as UTF-8, for "
+                f"example by `iconv -f latin1 -t utf-8`."
+            ) from error
         raise DataError(
             f"{path} cannot be read; it is damaged, ends half-way or is in another format: {reason}."
         ) from error
+
+
+def _line_in_another_encoding(path: str) -> int | None:
+    """Return the first line that is not UTF-8, counted from 1."""
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return None
 
 
 @contextmanager
