@@ -89,7 +89,7 @@ def room_in(folder: SpillFolder) -> Iterator[None]:
         if (int(told[1]) if told and error.errno is None else error.errno) not in FULL:
             raise
         raise DataError(
-            f"the disk is full: {folder.path} has no room for a table that can be read only once; "
+            f"the disk is full: {folder.path} has no room for the rows that are kept there; "
             "set TMPDIR to a folder on a larger disk."
         ) from error
 
