@@ -82,7 +82,7 @@ def run(tmp_path, gigabytes, files, *, total=0, beyond=0):
 
 
 def test_200_megabytes_in_150(tmp_path):
-    run(tmp_path, 0.2, 4, beyond=150 * MEGABYTE)
+    run(tmp_path, 0.2, 8, beyond=150 * MEGABYTE)
 
 
 @pytest.mark.slow

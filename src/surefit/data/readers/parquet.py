@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-WHOLE = 96 * 2**20  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
-AT_ONCE = (
-    2  # batches decoded at once in a larger run: fewer starts in the middle of a page, for a little memory
-)
+WHOLE = 80_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
+AT_ONCE = 2  # batches of a larger run: fewer starts in the middle of a page, for a little memory
 BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
 
 
@@ -49,7 +47,7 @@ class ParquetFile:
         import pyarrow.parquet as pq
 
         with file.opened() as path, pq.ParquetFile(path) as opened:
-            return cls(file, opened.schema_arrow, tuple(_runs(opened.metadata)))
+            return cls(file, opened.schema_arrow, tuple(_runs(opened.metadata, opened.schema_arrow)))
 
     @property
     def rows(self) -> int:
@@ -83,20 +81,25 @@ class ParquetFile:
                     several = opened.iter_batches(AT_ONCE * rows, list(run.groups), **which)
                 for some in several:
                     yield from (some.slice(at, rows) for at in range(0, some.num_rows, rows))
+                    del some  # or it would wait here while the next run is read
 
     def parts(self) -> Sequence[ArrowStream]:
         """One for each run of row groups."""
         return [replace(self, runs=(run,)) for run in self.runs] or [self]
 
 
-def _runs(metadata: pq.FileMetaData) -> Iterator[Run]:
+def _runs(metadata: pq.FileMetaData, schema: pa.Schema) -> Iterator[Run]:
     """Pack row groups into runs of about a batch."""
+    import pyarrow as pa
+
+    numbers = all(pa.types.is_primitive(kind) for kind in schema.types)
     groups: list[int] = []
     rows = decoded = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)
-        # Once decoded, a cell takes eight bytes in a table, whatever dictionary or compression there was.
-        size = max(group.total_byte_size, 8 * group.num_rows * group.num_columns)
+        # Once decoded, a number takes eight bytes in a table, whatever dictionary or compression there was.
+        size = 8 * group.num_rows * group.num_columns
+        size = size if numbers else max(group.total_byte_size, size)
         if groups and decoded + size > BATCH_BYTES:
             yield Run(tuple(groups), rows, decoded)
             groups, rows, decoded = [], 0, 0
