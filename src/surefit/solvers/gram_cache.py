@@ -12,7 +12,7 @@ from surefit.core.native.column_gram import column_gram
 Indices = NDArray[np.int64]
 Vector = NDArray[np.float64]
 _LEAST_BYTES = 2**22
-_SHARE = 0.1  # of the size of X that the matrix may take
+_SHARE = 0.08  # of the size of X that the matrix may take
 
 
 class GramCache:

@@ -41,13 +41,15 @@ def path_of(
 ) -> Path:
     """Solve for strengths from large to small."""
     steps = _tables(alphas, l1_ratio, positive, problem.columns)
-    found = list(problem.path(steps, tolerance=within(problem, tolerance), max_iter=max_iter))
-    return Path(
-        np.array([one.coef for one in found]),
-        np.array([one.intercept for one in found]),
-        np.array([one.gap for one in found]),
-        np.array([one.epochs for one in found]),
-    )
+    coefs: Matrix = np.empty((0, problem.columns))
+    beside: list[tuple[Any, float, int]] = []
+    for one in problem.path(steps, tolerance=within(problem, tolerance), max_iter=max_iter):
+        if not beside:  # filled as the steps come: a long path of many columns is not held twice
+            coefs = np.empty((len(alphas), *one.coef.shape))
+        coefs[len(beside)] = one.coef
+        beside.append((one.intercept, one.gap, one.epochs))
+    intercepts, gaps, rounds = zip(*beside, strict=True) if beside else ((), (), ())
+    return Path(coefs, np.array(intercepts), np.array(gaps), np.array(rounds))
 
 
 def _tables(alphas: Vector, l1_ratio: float, positive: bool, columns: int) -> Iterator[CoordinateTable]:
