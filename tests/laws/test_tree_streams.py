@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from surefit.models.tree.forest_arrays import tree_nodes
 from surefit.models.tree.level_search import LevelColumns
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.row_draws import row_counts
-from surefit.models.tree.tree_stream import BinEndsOf, RowSampling, TreeStream
+from surefit.models.tree.tree_stream import BinEnds, RowSampling, TreeStream
 
 ROWS = 3500
 RNG = np.random.default_rng(0)
@@ -68,7 +69,7 @@ def grown(
     bins = find_bins(table, weight, levels=levels)
     own = tuple(np.arange(count) for count in levels) if levels.any() else ()
     coding, source = Coding(own, bins), Cut(table, y, weight, cuts)
-    ends = Serial().accumulate(BinEndsOf(coding), source)
+    ends = Serial().accumulate(partial(BinEnds.of, coding=coding), source)
     columns = LevelColumns(bins.counts, levels, ends.lowest, ends.highest)
     largest = 20.0 if weight is None else float(weight.max()) + 20
     whole = weight is None or bool((weight == np.rint(weight)).all())

@@ -14,14 +14,14 @@ from operator import add
 from typing import Generic, TypeVar
 
 from surefit.data.batch import Batch
-from surefit.stats.base import Statistic
+from surefit.stats.base import Additive
 
-S = TypeVar("S", bound=Statistic)
+S = TypeVar("S", bound=Additive)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally(Generic[S]):
-    """A statistic with the number of rows and the weight that went into it."""
+    """A sum with the number of rows and the weight that went into it."""
 
     rows: int
     weight: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -53,9 +54,9 @@ class Saved(Registered, kind="chooser", folder="surefit.evaluate", named_by_clas
     def _check_found(self) -> None:
         """Refuse, with a FormatError, what no fit can have left."""
 
+    @abstractmethod
     def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
         """Recompute what was found, from the rows; ``verify`` does it for models inside."""
-        raise NotImplementedError
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from surefit.core.errors import RefusalError
 from surefit.core.registry import Registered
 from surefit.data.batch import Batch
 from surefit.stats.trials import Trial, relative_gap
+
+
+class Additive(Protocol):
+    """What an engine can add up over the batches of a table: a statistic, or a sum that one model needs."""
+
+    def __add__(self, other: Self) -> Self:
+        """Join with the sum of other rows."""
 
 
 class Statistic(Registered, kind="statistic", folder="surefit.stats"):

@@ -21,15 +21,14 @@ from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_rounds import Part, Rounds, refuse_runaway
 from surefit.models.tree.boosting_trees import Grove, empty_grove, grove_of, joined
 from surefit.models.tree.coded_rows import KeptRows
-from surefit.models.tree.exact_sums import ExactSums, exact_sum, power_of
+from surefit.models.tree.exact_sums import ExactSums, WholeSums, exact_sum, power_of
 from surefit.models.tree.row_draws import HeldOutRows
-from surefit.stats.base import Statistic
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class RoundFacts(Statistic):
+class RoundFacts:
     """The loss of training rows and of those held out, and the size of the slopes."""
 
     loss: float
@@ -40,11 +39,6 @@ class RoundFacts(Statistic):
     largest_gradient: float
     largest_curvature: float
     total_curvature: float
-
-    @classmethod
-    def of(cls, batch: Batch, **context: Any) -> RoundFacts:
-        """Not from a batch alone: see ``_Facts``."""
-        raise NotImplementedError
 
     def __add__(self, other: RoundFacts) -> RoundFacts:
         return RoundFacts(
@@ -57,21 +51,6 @@ class RoundFacts(Statistic):
             max(self.largest_curvature, other.largest_curvature),
             self.total_curvature + other.total_curvature,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class WholeSums(Statistic):
-    """Whole numbers in arrays, added entry by entry."""
-
-    sums: tuple[NDArray[np.int64], ...]
-
-    @classmethod
-    def of(cls, batch: Batch, **context: Any) -> WholeSums:
-        """Not from a batch alone: see ``_Levels``."""
-        raise NotImplementedError
-
-    def __add__(self, other: WholeSums) -> WholeSums:
-        return WholeSums(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

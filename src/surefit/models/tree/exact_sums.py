@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import frexp, isfinite
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
-from surefit.stats.base import Statistic
 
 Floats = NDArray[np.float64]
 SCALE = 1200  # a whole number of 2 to its negative holds every float64
@@ -52,16 +49,11 @@ def as_float(total: int, over: int = 2**SCALE) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactSums(Statistic):
+class ExactSums:
     """The weight of rows, and the sums of their targets, or of the weights of each class; exact."""
 
     weight: int
     sums: tuple[int, ...]
-
-    @classmethod
-    def of(cls, batch: Batch, *, classes: int = 0, **context: Any) -> ExactSums:
-        """Add the rows of a batch up."""
-        return cls.of_rows(np.asarray(batch.y, dtype=np.float64), batch.weight, classes)
 
     @classmethod
     def of_rows(cls, y: Floats, weight: Floats | None, classes: int = 0) -> ExactSums:
@@ -81,6 +73,16 @@ class ExactSums(Statistic):
     def means(self) -> Floats:
         """The mean of the target, or the share of each class."""
         return np.array([as_float(own, self.weight) for own in self.sums])
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSums:
+    """Whole numbers in arrays, added entry by entry."""
+
+    sums: tuple[NDArray[np.int64], ...]
+
+    def __add__(self, other: WholeSums) -> WholeSums:
+        return WholeSums(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
 
 
 def power_of(total: float, exact: Callable[[], int]) -> float:

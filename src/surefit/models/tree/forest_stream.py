@@ -18,13 +18,12 @@ from surefit.models.tree.forest_samples import some_trees
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.rows import Levels, level_counts, matrix_of
 from surefit.models.tree.tree_stream import RowSampling
-from surefit.stats.base import Statistic
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class StreamedErrors(Statistic):
+class StreamedErrors:
     """Sums that say of a stream what ``ForestErrors`` says of rows in memory.
 
     blocks: after each block of trees the sums of w, wl, w^2 l^2, w^2 l and w^2 over rows with an answer, for
@@ -40,11 +39,6 @@ class StreamedErrors(Statistic):
     rows: int
     leaves: Floats
     classes: int = 0
-
-    @classmethod
-    def of(cls, batch: Batch, **context: Any) -> StreamedErrors:
-        """Not from a batch alone: see ``Judging``."""
-        raise NotImplementedError
 
     def __add__(self, other: StreamedErrors) -> StreamedErrors:
         names = [entry.name for entry in fields(self) if entry.name != "classes"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from surefit.models.tree.members import jobs_for
 from surefit.models.tree.rows import Levels, level_counts
 from surefit.models.tree.stream_levels import SketchOf, levels_of
 from surefit.models.tree.target_facts import TargetFacts, class_factors_of, row_count, target_facts
-from surefit.models.tree.tree_stream import BinEndsOf, RowSampling, TreeStream
+from surefit.models.tree.tree_stream import BinEnds, RowSampling, TreeStream
 
 Floats = NDArray[np.float64]
 MOST_BYTES = 2**30  # of cells up to which the rows of a source are gathered
@@ -117,7 +118,7 @@ def open_stream(
     counts = level_counts(levels, width)
     bins: Bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), levels=counts)
     coding = Coding(levels, bins)
-    ends = plain.accumulate(BinEndsOf(coding), source)
+    ends = plain.accumulate(partial(BinEnds.of, coding=coding), source)
     shape = np.broadcast_to(np.zeros(1), (known.facts.counted, width))
     rules = model._rules(shape, None, known.target.target(np.empty(0)), columns, seed)
     rules = replace(rules, min_weight_leaf=model.min_weight_fraction_leaf * known.weight)

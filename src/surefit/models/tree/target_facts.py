@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,12 @@ from surefit.engine.base import Engine
 from surefit.models.tree.class_targets import class_factors
 from surefit.models.tree.coded_rows import plain_engine
 from surefit.models.tree.exact_sums import ExactSums, as_float
-from surefit.stats.base import Statistic
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class TargetFacts(Statistic):
+class TargetFacts:
     """How many rows there are and how many count, the ends of the target and of weights, and exact sums.
 
     sums: of the target, or of the weights of each class. whole: every weight is a whole number.
@@ -36,7 +36,7 @@ class TargetFacts(Statistic):
     whole: bool = True
 
     @classmethod
-    def of(cls, batch: Batch, *, classes: int = 0, **context: Any) -> TargetFacts:
+    def of(cls, batch: Batch, *, classes: int = 0) -> TargetFacts:
         """Look at the targets of a batch."""
         y, weight = np.asarray(batch.y, dtype=np.float64).reshape(len(batch)), batch.weight
         used = y if weight is None else y[weight > 0]
@@ -59,18 +59,10 @@ class TargetFacts(Statistic):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _TargetFactsOf:
-    classes: int
-
-    def __call__(self, batch: Batch) -> TargetFacts:
-        return TargetFacts.of(batch, classes=self.classes)
-
-
 def target_facts(source: Source, engine: Engine) -> TargetFacts:
     """Find them in one pass."""
-    labels = source.schema.classes
-    return plain_engine(engine).accumulate(_TargetFactsOf(0 if labels is None else len(labels)), source)
+    classes = 0 if source.schema.classes is None else len(source.schema.classes)
+    return plain_engine(engine).accumulate(partial(TargetFacts.of, classes=classes), source)
 
 
 def row_count(source: Source, engine: Engine) -> int:

@@ -23,15 +23,14 @@ from surefit.engine.base import Engine
 from surefit.engine.in_turn import in_turn
 from surefit.models.tree import tree_levels
 from surefit.models.tree.boosting_levels import Plan
-from surefit.models.tree.boosting_stream import WholeSums
 from surefit.models.tree.coded_rows import Coding, coded_rows, row_weights
+from surefit.models.tree.exact_sums import WholeSums
 from surefit.models.tree.forest_arrays import tree_nodes
 from surefit.models.tree.level_search import LevelColumns
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.row_draws import row_counts
 from surefit.models.tree.rows import matrix_of
 from surefit.models.tree.tree_levels import TreeGrowth
-from surefit.stats.base import Statistic
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -61,14 +60,14 @@ class RowSampling:
 
 
 @dataclass(frozen=True, slots=True)
-class BinEnds(Statistic):
+class BinEnds:
     """The least and the greatest value of each bin of each column, one after the other."""
 
     lowest: Floats
     highest: Floats
 
     @classmethod
-    def of(cls, batch: Batch, *, coding: Any = None, **context: Any) -> BinEnds:
+    def of(cls, batch: Batch, *, coding: Coding) -> BinEnds:
         """Look at the rows of a batch that count."""
         X = matrix_of(batch.X, coding.levels)
         if batch.weight is not None and (batch.weight == 0).any():
@@ -84,17 +83,6 @@ class BinEnds(Statistic):
 
     def __add__(self, other: BinEnds) -> BinEnds:
         return BinEnds(np.minimum(self.lowest, other.lowest), np.maximum(self.highest, other.highest))
-
-
-@dataclass(frozen=True, slots=True)
-class BinEndsOf:
-    """The ends of bins of a batch, given how it is coded."""
-
-    coding: Coding
-
-    def __call__(self, batch: Batch) -> BinEnds:
-        """Look at a batch."""
-        return BinEnds.of(batch, coding=self.coding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +107,10 @@ class _Levels:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered(Statistic):
+class Gathered:
     """Rows of some nodes of some trees, in the order of the table: (tree, nodes, X, y, weights) a batch."""
 
     blocks: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, batch: Batch, **context: Any) -> Gathered:
-        """Not from a batch alone: see ``_SmallRows``."""
-        raise NotImplementedError
 
     def __add__(self, other: Gathered) -> Gathered:
         return Gathered(self.blocks + other.blocks)
