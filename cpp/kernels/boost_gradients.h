@@ -6,8 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "exponentials.h"
+#include "buffer.h"
 #include "four.h"
+#include "lane_math.h"
 #include "parallel.h"
 #include "span.h"
 
@@ -43,7 +44,7 @@ struct BoostLogistic {  // y is 0 or 1
   static double power(double z) { return -std::fabs(z); }
   LossAt operator()(double y, double z, double e) const {
     const double p = (z > 0.0 ? 1.0 : e) / (1.0 + e);
-    return {log1p_of(e) + (z > 0.0 ? z : 0.0) - y * z, p - y, e / ((1.0 + e) * (1.0 + e))};
+    return {log_of_one_plus(e) + (z > 0.0 ? z : 0.0) - y * z, p - y, e / ((1.0 + e) * (1.0 + e))};
   }
 };
 
@@ -155,7 +156,7 @@ inline GradientFacts boost_softmax(const Run& run, const double* y, const double
     const auto own = static_cast<std::size_t>(count);
     const double* w = weight == nullptr ? nullptr : weight + begin;
     std::array<double, kBlock> top, sum{};
-    std::vector<double> raised(kBlock * static_cast<std::size_t>(classes));
+    Buffer raised(kBlock * classes);
     std::copy_n(score + begin, count, top.data());
     for (Index k = 1; k < classes; ++k)
       for (std::size_t i = 0; i < own; ++i) {

@@ -14,10 +14,19 @@ inline Lanes larger(Lanes a, Lanes b) {
   return (a > b) ? a : b;
 }
 
-template <int N>
-inline Lanes polynomial(const double (&terms)[N], Lanes x) {
-  Lanes sum = broadcast(terms[N - 1]);
-  for (int n = N - 2; n >= 0; --n) sum = fused(sum, x, broadcast(terms[n]));
+inline double fused(double a, double b, double c) {
+#ifdef __FMA__
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// V is a double, or several side by side.
+template <class V, int N>
+inline V polynomial(const double (&terms)[N], V x) {
+  V sum = V{} + terms[N - 1];
+  for (int n = N - 2; n >= 0; --n) sum = fused(sum, x, V{} + terms[n]);
   return sum;
 }
 
@@ -52,14 +61,20 @@ inline Lanes exponential(Lanes x) {
 }
 
 // log(1 + e) for e in [0, 1], as 2 atanh(r / (2 + r)) of what is left after a factor of 2.
-inline Lanes log_of_one_plus(Lanes e) {
+template <class V>
+inline V log_of_one_plus(V e) {
   constexpr double terms[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9, 1.0 / 11,
                               1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21};
-  const Lanes half = broadcast(0.5), zero = broadcast(0.0);
-  const auto large = e > broadcast(0.41421356237309503);
-  const Lanes r = large ? half * (e - broadcast(1.0)) : e;
-  const Lanes s = r / (broadcast(2.0) + r);
-  return fused(s + s, polynomial(terms, s * s), large ? broadcast(0x1.62e42fefa39efp-1) : zero);
+  const auto large = e > 0.41421356237309503;
+  const V r = large ? 0.5 * (e - 1.0) : e;
+  const V s = r / (2.0 + r);
+  return fused(s + s, polynomial(terms, s * s), large ? V{} + 0x1.62e42fefa39efp-1 : V{});
+}
+
+// Replaces each number by its exponential. The array is aligned as Lanes are, and reaches to a multiple of
+// their number.
+inline void raise_all(double* numbers, Index count) {
+  for (Index i = 0; i < count; i += lanes) store(numbers + i, exponential(load(numbers + i)));
 }
 
 }  // namespace surefit

@@ -124,23 +124,23 @@ TEST(bins_count_the_edges_below) {
 TEST(exponentials_are_right_to_the_last_places) {
   const double infinity = std::numeric_limits<double>::infinity();
   test::Random random(3);
-  double numbers[4], raised[4];
+  alignas(32) double numbers[4], raised[4];
   for (int i = 0; i < 20000; ++i) {
     for (double& x : numbers) x = random.uniform() * (i % 2 == 0 ? 1.0 : 707.0);
     std::copy_n(numbers, 4, raised);
     raise_all(raised, 4);
     for (int k = 0; k < 4; ++k) CHECK_NEAR(raised[k] / std::exp(numbers[k]), 1.0, 5e-16);
     const double share = std::fabs(random.uniform()), tiny = std::exp(-700.0 * share);
-    CHECK_NEAR(log1p_of(share) / std::log1p(share), 1.0, 5e-16);
-    CHECK_NEAR(log1p_of(tiny) / std::log1p(tiny), 1.0, 5e-16);
+    CHECK_NEAR(log_of_one_plus(share) / std::log1p(share), 1.0, 5e-16);
+    CHECK_NEAR(log_of_one_plus(tiny) / std::log1p(tiny), 1.0, 5e-16);
   }
-  double edges[4] = {-infinity, infinity, -709.0, 710.0};
+  alignas(32) double edges[4] = {-infinity, infinity, -709.0, 710.0};
   raise_all(edges, 4);
   CHECK(edges[0] == 0.0 && edges[1] == infinity && edges[2] == 0.0 && edges[3] == infinity);
-  double others[4] = {0.0, -0.0, NAN, 1.0};
+  alignas(32) double others[4] = {0.0, -0.0, NAN, 1.0};
   raise_all(others, 4);
   CHECK(others[0] == 1.0 && others[1] == 1.0 && std::isnan(others[2]));
-  CHECK(log1p_of(0.0) == 0.0);
+  CHECK(log_of_one_plus(0.0) == 0.0);
 }
 
 TEST(gradients_are_merged_in_order) {
