@@ -182,13 +182,14 @@ class TestRefusals:
 
 class TestChoice:
     def test_by_loss_penalty_and_size(self):
-        wide = sparse.csr_array((4, 800))
+        wide, large = sparse.csr_array((4, 800)), sparse.csr_array((900, 800))
         cases = {
             "closed_form": Objective.of_arrays(X, NUMBERS, Squared(), L2(0.1)),
             "coordinate_descent": Objective.of_arrays(X, NUMBERS, Squared(), L1(0.1)),
             "newton": logistic(),
             "proximal_newton": logistic(penalty=L1(0.1)),
-            "lbfgs": logistic(wide, [0, 1, 0, 1]),
+            "row_newton": logistic(wide, [0, 1, 0, 1]),
+            "lbfgs": logistic(large, np.arange(900) % 2),
             "column_newton": logistic(wide, [0, 1, 0, 1], L1(0.1)),
             "fista": logistic(wide, [0, 1, 0, 1], GroupL1(0.1, groups=np.arange(800) // 4)),
             "frisch_newton": Objective.of_arrays(X, NUMBERS, Absolute(), L2(0.1)),

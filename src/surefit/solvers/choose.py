@@ -55,6 +55,8 @@ def _preferred(objective: Objective) -> Iterator[str]:
     if objective.shape[0] * ((objective.outputs or 1) + coupled) <= SECOND_ORDER_LARGEST:
         yield "newton"
         yield "proximal_newton"
+    if objective.rows is not None and len(objective.rows) < objective.columns:
+        yield "row_newton"
     yield "lbfgs"
     yield "column_newton"
     yield "fista"

@@ -109,7 +109,8 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
         by_rows = self._strength()[1] == 0 or source.schema.width <= SECOND_ORDER_LARGEST
         if by_rows and isinstance(source, ArraySource):
             X: Any = source.batch.X
-            if getattr(X, "format", "") == "csc":
+            few = X.shape[0] < X.shape[1] > SECOND_ORDER_LARGEST
+            if getattr(X, "format", "") == "csc" and not few:
                 source = replace(source, batch=replace(source.batch, X=X.tocsr()))
         return with_constant_column(source, self.intercept_scaling) if self._penalises_intercept() else source
 
