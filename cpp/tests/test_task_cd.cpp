@@ -19,8 +19,14 @@ void ends_at_the_minimum(Index m, Index outputs, double l1, double l2) {
   for (double& c : C) c = 3 * random.uniform();
   const std::vector<double> first(static_cast<std::size_t>(m), l1), second(static_cast<std::size_t>(m), l2);
   const TaskQuadratic q{m, outputs, G.data(), m, C.data(), first.data(), second.data()};
-  const Index epochs = task_cd(Run{}, q, W.data(), gradient.data(), 1e-14, 100000);
-  CHECK(epochs > 0 && epochs < 100000);
+  const double outside = 100.0 * static_cast<double>(m * outputs);  // any that the fit cannot use up
+  const TaskEnd end = task_cd(Run{}, q, W.data(), gradient.data(), outside, 0.0, 100000);
+  CHECK(end.sweeps < 100000);
+  CHECK(end.gap < 1e-12);
+  std::vector<double> early(C.size(), 0.0);
+  const TaskEnd sooner = task_cd(Run{}, q, early.data(), gradient.data(), outside, 1e-3, 100000);
+  CHECK(sooner.gap <= 1e-3 && sooner.sweeps <= end.sweeps);
+  task_cd(Run{}, q, W.data(), gradient.data(), outside, 1e300, 0);  // the gradient at W once more
   for (Index j = 0; j < m; ++j) {
     const double* w = W.data() + j * outputs;
     const double* g = gradient.data() + j * outputs;

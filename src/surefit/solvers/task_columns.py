@@ -3,8 +3,8 @@ r"""Mean squares of several targets with a penalty on whole rows of W: the multi
 .. math:: \frac{1}{2W} \sum_i s_i \|y_i - V'x_i - b\|^2 + \sum_j l1_j \|V_j\| + \tfrac12 l2_j \|V_j\|^2
 
 Each round goes through all columns once, which gives the slopes and the duality gap, lets in the columns
-that are pulled hardest, and solves for the columns let in by their Gram matrix. With more rows than columns
-there is one Gram matrix, of all of them.
+that are pulled hardest, and solves for the columns let in by their Gram matrix. With few columns, or more
+rows than columns, there is one Gram matrix, of all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,19 +22,21 @@ from surefit.core.blas_threads import one_blas_thread
 from surefit.core.native.column_facts import column_facts
 from surefit.core.native.column_gram import column_gram
 from surefit.core.native.columns_dot import columns_dot, columns_times
-from surefit.core.native.task_cd import task_cd
+from surefit.core.native.task_cd import row_gap, task_cd
 from surefit.core.trace import Trace
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.column_order import by_columns
+from surefit.solvers.task_newton import newton_on_rows
 from surefit.stats.moments import Moments
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_SWEEPS = 20  # between two looks at the gap of the columns let in
+_SWEEPS = 100  # before Newton's method has a try
 _STALLED = 5  # looks without progress after which rounding rules
 _FEWEST = 64  # columns of the first working set
+_FEW = 400  # columns that are all let in at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,15 @@ class TasksFound:
     converged: bool
     epochs: int
     doubt: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """Coefficients, the slopes there, (p, k), and the mean square of the residual, in all."""
+
+    coef: Matrix
+    slopes: Matrix
+    rr: float
 
 
 class TaskProblem(ABC):
@@ -73,6 +85,10 @@ class TaskProblem(ABC):
     def _gram(self, some: Indices) -> Matrix:
         """Return the Gram matrix of some columns over W."""
 
+    @cached_property
+    def _gram_of_all(self) -> Matrix:
+        return self._gram(np.arange(self.columns))
+
     def solve(
         self,
         table: CoordinateTable,
@@ -83,64 +99,74 @@ class TaskProblem(ABC):
         trace: Trace | None = None,
     ) -> TasksFound:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
-        trace = Trace() if trace is None else trace
         with one_blas_thread():
-            return self._solve(table.l1, table.l2, start, tolerance, max_iter, trace)
+            return self._solve(table, self._at(start), tolerance, max_iter, trace)[0]
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
     ) -> Iterator[TasksFound]:
         """Solve for one table after the other, each from the answer before."""
-        coef = None
+        with one_blas_thread():
+            at = self._at(None)
         for table in tables:
-            found = self.solve(table, coef, tolerance=tolerance, max_iter=max_iter)
-            coef = found.coef
+            with one_blas_thread():
+                found, at = self._solve(table, at, tolerance, max_iter)
             yield found
 
+    def _at(self, coef: Matrix | None) -> _Point:
+        if coef is None:
+            return _Point(np.zeros_like(self.slopes_at_zero), self.slopes_at_zero, self.energy)
+        return _Point(coef, *self._look(coef))
+
     def _solve(
-        self, l1: Vector, l2: Vector, start: Matrix | None, tolerance: float, max_iter: int, trace: Trace
-    ) -> TasksFound:
-        coef = np.zeros_like(self.slopes_at_zero) if start is None else start.copy()
+        self,
+        table: CoordinateTable,
+        at: _Point,
+        tolerance: float,
+        max_iter: int,
+        trace: Trace | None = None,
+    ) -> tuple[TasksFound, _Point]:
+        trace, (l1, l2) = Trace() if trace is None else trace, (table.l1, table.l2)
         epochs, gap, primal, stalled = 0, np.inf, np.inf, 0
         for count, _ in enumerate(trace.iterations(max_iter), 1):
-            slopes, rr = self._look(coef)
-            before, primal = primal, 0.5 * rr + _penalty(coef, l1, l2)
-            gap = row_gap(coef, slopes, l1, l2, rr)
+            before, primal = primal, 0.5 * at.rr + _penalty(at.coef, l1, l2)
+            gap = row_gap(at.coef, -at.slopes, l1, l2, at.rr)
             trace.record(objective=primal, gap=gap, epochs=float(epochs))
             stalled = 0 if primal < before else stalled + 1  # the gap may grow while columns come in
             if gap <= tolerance or count == max_iter or trace.asked_to_stop or stalled == _STALLED:
                 break
-            coef, swept = self._descend(coef, slopes, l1, l2, max(0.3 * tolerance, 0.02 * gap))
-            epochs += swept
-        intercept = self.mean_y - self.mean_x @ coef
-        return TasksFound(coef, intercept, primal, gap, gap <= tolerance, epochs)
+            coef, swept = self._descend(at, l1, l2, 0.3 * tolerance, gap)
+            at, epochs = self._at(coef), epochs + swept
+        intercept = self.mean_y - self.mean_x @ at.coef
+        return TasksFound(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
 
     def _descend(
-        self, coef: Matrix, slopes: Matrix, l1: Vector, l2: Vector, tolerance: float
+        self, at: _Point, l1: Vector, l2: Vector, tolerance: float, gap: float
     ) -> tuple[Matrix, int]:
-        some = self._choose(coef, slopes, l1)
-        gram, W = self._gram(some), np.ascontiguousarray(coef[some])
+        if self.columns <= _FEW:
+            some: Indices | slice = slice(None)
+            gram = self._gram_of_all
+        else:
+            some = self._choose(at.coef, at.slopes, l1)
+            gram, tolerance = self._gram(some), max(tolerance, 0.02 * gap)  # the next round lets in others
+        W, slopes, l1, l2 = np.array(at.coef[some]), at.slopes[some], l1[some], l2[some]
         # The quadratic of these columns has the pull that would be left if they were all zero.
-        C = np.ascontiguousarray(slopes[some] + gram @ W)
+        C = slopes + gram @ W
+        outside = at.rr + float(np.sum(W * (slopes + C)))  # what would be left of the mean square
         gradient, epochs, stalled, best = np.empty_like(W), 0, 0, np.inf
-        outside = self._energy_without(coef, slopes, some, gram)
         while stalled < _STALLED:
-            epochs += task_cd(gram, C, l1[some], l2[some], W, gradient, least=0.0, most=_SWEEPS)
-            rr = max(outside + float(np.sum(W * (gradient - C))), 0.0)
-            gap = row_gap(W, -gradient, l1[some], l2[some], rr)
+            swept, gap = task_cd(
+                gram, C, l1, l2, W, gradient, outside=outside, tolerance=tolerance, most=_SWEEPS
+            )
+            epochs += swept
             if gap <= tolerance:
                 break
             stalled = 0 if gap < 0.99 * best else stalled + 1
             best = min(best, gap)
-        moved = coef.copy()
+            W = newton_on_rows(gram, C, l1, l2, W)
+        moved = at.coef.copy()
         moved[some] = W
         return moved, epochs
-
-    def _energy_without(self, coef: Matrix, slopes: Matrix, some: Indices, gram: Matrix) -> float:
-        """Return the mean square that is left when some rows are zero and the others stay."""
-        _, rr = self._look(coef)
-        W = coef[some]
-        return rr + 2 * float(np.sum(W * slopes[some])) + float(np.sum(W * (gram @ W)))
 
     def _choose(self, coef: Matrix, slopes: Matrix, l1: Vector) -> Indices:
         inside = np.any(coef != 0, axis=1) | (l1 == 0)
@@ -227,22 +253,3 @@ class TaskSums(TaskProblem):
 def _penalty(coef: Matrix, l1: Vector, l2: Vector) -> float:
     norm = np.linalg.norm(coef, axis=1)
     return float(l1 @ norm + 0.5 * (l2 @ norm**2))
-
-
-def row_gap(coef: Matrix, slopes: Matrix, l1: Vector, l2: Vector, rr: float) -> float:
-    """Return P - D for a multiple of the residual as the dual point; no term of the sum is negative.
-
-    >>> row_gap(np.array([[2.0]]), np.array([[1.0]]), np.ones(1), np.zeros(1), rr=1.0)
-    0.0
-    """
-    size, norm = np.linalg.norm(slopes, axis=1), np.linalg.norm(coef, axis=1)
-    held = (l2 == 0) & (size > l1)
-    most = float(np.min(l1[held] / size[held], initial=1.0))
-    within = float(np.min(l1[size > l1] / size[size > l1], initial=1.0))
-    found = []
-    for tau in {most, min(most, within)}:
-        excess = np.maximum(tau * size - l1, 0.0) ** 2
-        conjugate = np.divide(0.5 * excess, l2, out=np.zeros_like(excess), where=l2 > 0)
-        rows = l1 * norm + 0.5 * l2 * norm**2 + conjugate - tau * np.sum(coef * slopes, axis=1)
-        found.append(0.5 * (1 - tau) ** 2 * rr + float(np.maximum(rows, 0.0).sum()))
-    return min(found)
