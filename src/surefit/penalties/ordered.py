@@ -46,6 +46,7 @@ class Ordered(Penalty):
         validate(self)
         self._inner = tabulated(type(self).__name__, penalty)
         self._groups = checked_groups(type(self).__name__, groups)
+        self._checked: tuple[int, CoordinateTable] | None = None
 
     def value(self, w: ArrayLike) -> float:
         """Return the penalty where no level is below the one before, up to rounding; else infinity."""
@@ -59,8 +60,7 @@ class Ordered(Penalty):
     def prox(self, v: ArrayLike, step: float) -> Array:
         """Return the proximal point: put in order first."""
         point = coefficients(v)
-        self._table(len(point))
-        return in_type_of(np.asarray(self._inner.prox(self._put_in_order(point), step)), v)
+        return in_type_of(self._table(len(point)).prox(self._put_in_order(point), step), v)
 
     def conjugate(self, u: ArrayLike) -> float:
         """Return the penalty's conjugate at the slope put in order."""
@@ -104,6 +104,8 @@ class Ordered(Penalty):
         ordered = v.copy()
         for group in self._groups:
             each = v[group].reshape(len(group), -1)
+            if (each[1:] >= each[:-1]).all():
+                continue
             near = [isotonic_regression(column).x for column in each.T]
             ordered[group] = np.array(near).T.reshape(v[group].shape)
         return ordered
@@ -119,6 +121,8 @@ class Ordered(Penalty):
 
     def _table(self, p: int) -> CoordinateTable:
         """Return the numbers of the penalty; refuse groups beyond the columns, or not penalised alike."""
+        if self._checked is not None and self._checked[0] == p:  # solvers ask at every step
+            return self._checked[1]
         table, who = self._inner.table(p), type(self).__name__
         for group in self._groups:
             if max(group) >= p:
@@ -129,6 +133,7 @@ class Ordered(Penalty):
                         f"{who}: the columns {group} differ in their penalty or bounds ({name}); give "
                         "the levels of one group the same."
                     )
+        self._checked = p, table
         return table
 
     @classmethod

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.gram import centred_gram, sandwich
+from surefit.penalties.ordered import Ordered
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.objective import Objective
+from surefit.solvers.ordered_model import minimise_ordered
 from surefit.solvers.primal_dual_envelope import Envelope, slope_range
 from surefit.solvers.quadratic_model import minimise_prox, minimise_table
 from surefit.stats.products import pulled, scores
@@ -168,6 +170,13 @@ def _minimum(
             w if new is None else np.clip(new, table.lower, table.upper)
             for w, new in zip(start, found, strict=True)
         ]
+    if isinstance(penalty, Ordered):
+        numbers, groups = penalty._table(p), penalty._groups
+        in_order = [
+            minimise_ordered(model.matrix, c, numbers, groups, w)
+            for model, c, w in zip(models, linear, start, strict=True)
+        ]
+        return [w if new is None else new for w, new in zip(start, in_order, strict=True)]
 
     def product(w: Array) -> Array:
         columns = w[:, None] if w.ndim == 1 else w

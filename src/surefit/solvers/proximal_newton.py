@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.penalties.ordered import Ordered
 from surefit.solvers.newton import newton_point
+from surefit.solvers.ordered_model import minimise_ordered
 from surefit.solvers.quadratic_model import Reduced, eliminate, minimise_prox, minimise_table
 from surefit.solvers.second_order import Model, SecondOrder
 
@@ -20,7 +22,8 @@ class ProximalNewton(SecondOrder):
     r"""Minimise the quadratic model of the loss plus the penalty, in one pass over the rows for each step.
 
     The inner problem, :math:`\tfrac12 d'Hd + g'd + pen(w + d)`, sees no rows. Squares go into the matrix;
-    penalties of single coefficients are left to coordinate descent; all others to accelerated proximal steps.
+    penalties of single coefficients are left to coordinate descent, ordered levels to blocks of equal ones,
+    all others to accelerated proximal steps.
 
     >>> from surefit.losses import Logistic
     >>> from surefit.penalties import L1
@@ -39,6 +42,8 @@ class ProximalNewton(SecondOrder):
             return newton_point(model)
         if penalty.offers("table"):
             return _by_table(model)
+        if isinstance(penalty, Ordered):
+            return _by_order(model, penalty)
         return _by_prox(model)
 
 
@@ -46,6 +51,18 @@ def _by_table(model: Model) -> Array | None:
     table, found = model.table(), []
     for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
         x = minimise_table(H, H @ w - g, table, w)
+        if x is None:
+            return None
+        found.append(x)
+    return model.joined(found)
+
+
+def _by_order(model: Model, penalty: Ordered) -> Array | None:
+    size, found = model.objective.shape[0], []
+    groups = [[j + k * size for j in group] for k in range(model.outputs) for group in penalty._groups]
+    table = model.table(penalty._table(model.objective.columns))
+    for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
+        x = minimise_ordered(H, H @ w - g, table, groups, w)
         if x is None:
             return None
         found.append(x)

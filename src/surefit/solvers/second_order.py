@@ -86,9 +86,9 @@ class Model:
         whole = np.append(column, intercept) if self.objective.fit_intercept else column
         return whole if self.outputs == 1 else np.tile(whole, self.outputs)
 
-    def table(self) -> CoordinateTable:
-        """The penalty of each coordinate of a matrix; an intercept has none."""
-        found = self.objective.penalty.table(self.objective.columns)
+    def table(self, found: CoordinateTable | None = None) -> CoordinateTable:
+        """The penalty of each coordinate of a matrix, or other numbers; an intercept has none."""
+        found = self.objective.penalty.table(self.objective.columns) if found is None else found
         return CoordinateTable(
             self.repeated(found.l1, 0.0),
             self.repeated(found.l2, 0.0),

@@ -31,10 +31,13 @@ from surefit.solvers.objective import Objective
 
 Constraints = Annotated[object, Has("prox")] | list | tuple | None
 Vector = NDArray[np.float64]
+BLUR = 8 * np.finfo(float).eps  # of a bound: rounding may leave a coefficient a digit inside
 
 
-def constrained(who: str, penalty: Penalty, given: Any, columns: int) -> Penalty:
+def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: int = 0) -> Penalty:
     """Return a penalty that is infinite wherever a constraint does not hold.
+
+    beyond: how many further coefficients, such as a penalised intercept, come last and are free.
 
     >>> constrained("LinearModel", NoPenalty(), [NonNegative(), Box(-1.0, 2.0)], 1)
     Box(lower=array([0.]), upper=array([2.]))
@@ -43,10 +46,12 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int) -> Penalty
     if not asked:
         return penalty
     lower, upper = np.full(columns, -np.inf), np.full(columns, np.inf)
+    free = np.full(beyond, np.inf)
     groups: list[Any] = []
     for each in asked:
         if isinstance(each, Monotone):
             groups += each.groups
+            each.prox(np.zeros(columns), 1.0)  # refuses groups beyond the columns
         elif isinstance(each, Box | NonNegative):
             table = each.table(columns)
             lower, upper = np.maximum(lower, table.lower), np.minimum(upper, table.upper)
@@ -61,30 +66,34 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int) -> Penalty
             "none; choose L1, L2, ElasticNet or none."
         )
     if np.isfinite(lower).any() or np.isfinite(upper).any():
-        free = isinstance(penalty, NoPenalty)
-        penalty = Box(lower, upper) if free else Restricted(penalty, lower, upper)
+        lower, upper = np.append(lower, -free), np.append(upper, free)
+        penalty = Box(lower, upper) if isinstance(penalty, NoPenalty) else Restricted(penalty, lower, upper)
     if not groups:
         return penalty
     return Monotone(groups) if isinstance(penalty, NoPenalty) else Ordered(penalty, groups)
 
 
-def multipliers(objective: Objective, x: Vector) -> tuple[dict[str, Any], dict[str, float]]:
+def multipliers(
+    objective: Objective, x: Vector, slopes: Any = None, beyond: int = 0
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Return the multipliers of the constraints at a packed point, and how well they balance the slope.
 
-    ``lower`` and ``upper`` have the shape of the coefficients; ``order`` holds one array a group, with a
-    number for each two levels in a row. Only constraints that bind have one. ``stationarity`` is what no
-    multiplier balances, relative to the slope at zero coefficients.
+    slopes: one a row, of a loss with kinks. ``lower`` and ``upper`` have the shape of the coefficients;
+    ``order`` holds one array a group, with a number for each two levels in a row. Only constraints that bind
+    have one. ``stationarity`` is what no multiplier balances, relative to the slope at zero coefficients.
     """
     penalty, (coef, _) = objective.penalty, objective.split(x)
     groups = penalty._groups if isinstance(penalty, Ordered) else []
     table = (penalty._inner if isinstance(penalty, Ordered) else penalty).table(objective.columns)
     w = coef.reshape(len(coef), -1)
-    gradient, _ = objective.split(objective.at(x, 1).gradient)
+    gradient = (
+        objective.split(objective.at(x, 1).gradient)[0] if slopes is None else _pulled(objective, slopes)
+    )
     first, _ = objective.split(objective.at(np.asarray(objective.null), 1).gradient)
     l1, l2 = table.l1[:, None], table.l2[:, None]
     smooth = gradient.reshape(w.shape) + l2 * w + l1 * np.sign(w)
     slope = np.where(w == 0, soft_threshold(smooth, l1), smooth)  # a kink takes what it can
-    low, high = table.lower[:, None] == w, table.upper[:, None] == w
+    low, high = _at(table.lower[:, None], w), _at(table.upper[:, None], w)
     lower, upper = np.where(low, np.maximum(slope, 0.0), 0.0), np.where(high, np.maximum(-slope, 0.0), 0.0)
     order = []
     for group in groups:
@@ -100,8 +109,22 @@ def multipliers(objective: Objective, x: Vector) -> tuple[dict[str, Any], dict[s
         left[group] += np.diff(between.reshape(len(group) - 1, -1), axis=0, prepend=0.0, append=0.0)
     size = max(float(np.abs(first).max(initial=0.0)), float(np.abs(gradient).max(initial=0.0)))
     unbalanced = float(np.abs(left).max(initial=0.0)) / max(size, float(np.finfo(float).tiny))
-    shaped = {"lower": lower.reshape(coef.shape), "upper": upper.reshape(coef.shape)}
+    kept = len(coef) - beyond
+    shaped = {"lower": lower.reshape(coef.shape)[:kept], "upper": upper.reshape(coef.shape)[:kept]}
     return {**shaped, "order": tuple(order)}, {"stationarity": unbalanced}
+
+
+def _at(bound: Any, w: Any) -> Any:
+    """Return which coefficients are at their bound."""
+    return np.isfinite(bound) & (np.abs(w - bound) <= BLUR * np.abs(bound))
+
+
+def _pulled(objective: Objective, slopes: Any) -> Any:
+    """Return the slope of the mean loss for given slopes of its rows."""
+    batch = objective.need_rows("a proof of kinked losses")
+    weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+    X: Any = batch.X
+    return np.asarray(X.T @ (slopes.T * weight).T) / weight.sum()
 
 
 def _of_group(
@@ -111,7 +134,8 @@ def _of_group(
 
     Last comes the slope without what the kinks at zero take, each up to ``kink``.
     """
-    size, equal, zero = len(slope), np.flatnonzero(np.diff(w) <= 0), (w == 0) & (kink > 0)
+    equal = np.flatnonzero(np.diff(w) <= BLUR * np.abs(w).max())
+    size, zero = len(slope), (w == 0) & (kink > 0)
     steps = np.zeros((size, len(equal)))
     steps[equal, np.arange(len(equal))], steps[equal + 1, np.arange(len(equal))] = -1.0, 1.0
     one = np.eye(size)

@@ -21,6 +21,8 @@ from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear import sparse_fit
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constrained_squares import ConstrainedSquares
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.ridge import NoInference
 from surefit.models.linear.sparse_fit import Fitted
 from surefit.models.linear.sparse_path import enet_path
@@ -53,6 +55,7 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
     tol: float
     positive: bool
     warm_start: bool
+    constraints: Any = None
     coef_: NDArray[np.float64]
     intercept_: Any
     dual_gap_: Any
@@ -82,6 +85,12 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
         return f"{super()._unproved(certificate)} {ended}"
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if self.constraints is not None:
+            held = self._constrained().fit(source, engine, trace, self._start(source.schema))
+            proof, evidence = held.certificate, held.evidence
+            return self._learned(
+                Fitted(held.coef, held.intercept, held.gap, held.iterations, proof, evidence), source.schema
+            )
         found = sparse_fit.fit(
             source,
             engine,
@@ -93,6 +102,17 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
             trace=trace,
         )
         return self._learned(found, source.schema)
+
+    def _constrained(self) -> ConstrainedSquares:
+        return ConstrainedSquares(
+            type(self).__name__,
+            self.constraints,
+            lambda target, weight: self._penalty(),
+            self.fit_intercept,
+            self.positive,
+            self.tol,
+            self.max_iter,
+        )
 
     def _start(self, schema: Schema) -> NDArray[np.float64] | None:
         """The coefficients of the fit before, (p, k), when ``warm_start`` asks for them and they match."""
@@ -115,6 +135,8 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         coef = np.atleast_2d(self.coef_).T
+        if self.constraints is not None:
+            return self._constrained().certify(source, engine, coef, self.intercept_)
         intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), coef.shape[1])
         return sparse_fit.recomputed(
             source, engine, self._penalty(), coef, intercept, self.fit_intercept, self.tol
@@ -129,7 +151,8 @@ class ElasticNet(SparseRegression):
     be negative. tol: the duality gap allowed, relative to the loss of the best constant. max_iter: rounds of
     working sets at the most. warm_start: begin at the coefficients of the fit before. precompute, copy_X,
     selection, random_state: without effect (the Gram matrix is used where that is cheaper, X is never
-    changed, nothing is drawn). A table that is not in memory is read once, into the Gram matrix.
+    changed, nothing is drawn). constraints: as in :class:`~surefit.LinearModel`. A table that is not in
+    memory is read once, into the Gram matrix.
 
     >>> import numpy as np
     >>> from surefit import ElasticNet
@@ -152,6 +175,7 @@ class ElasticNet(SparseRegression):
         positive: bool = False,
         random_state: RandomState = None,
         selection: Selection = "cyclic",
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -164,3 +188,4 @@ class ElasticNet(SparseRegression):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.constraints = constraints

@@ -104,10 +104,9 @@ def basis(model: Any, weights: Weights, *, with_noise: bool = True) -> Basis:
     with_noise: whether a variance of the noise is asked for, which takes more rows than coefficients.
     """
     held_to("weights", weights, Weights)
-    if model.positive:
-        raise RefusalError(
-            "no standard errors exist for coefficients held at a bound: fit without positive=True."
-        )
+    if model.positive or model.constraints is not None:
+        held = "positive=True" if model.positive else "constraints"
+        raise RefusalError(f"no standard errors exist for coefficients held at a bound: fit without {held}.")
     if model.coef_.ndim != 1:
         raise RefusalError("inference is for one target at a time: fit each output by itself.")
     moments: Moments | None = model.__dict__.get("statistic_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from surefit.core.parameters import Count, RandomState, Strength, Tolerance
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.elastic_net import Precompute, Selection, SparseRegression
 from surefit.models.linear.sparse_path import lasso_path
 
@@ -37,6 +38,7 @@ class Lasso(SparseRegression):
         positive: bool = False,
         random_state: RandomState = None,
         selection: Selection = "cyclic",
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -48,3 +50,4 @@ class Lasso(SparseRegression):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.constraints = constraints

@@ -25,6 +25,8 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.linear.base import LinearPrediction, shaped
+from surefit.models.linear.constrained_squares import NOTHING_KEPT, ConstrainedSquares, squares
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.fold_moments import taken
 from surefit.models.linear.leverage import leverage
 from surefit.models.linear.orthogonality import orthogonality, recomputed
@@ -39,6 +41,7 @@ from surefit.stats.residuals import Residuals
 from surefit.stats.triangular import TriangularFactor
 
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
+CONSTRAINED_GAP = 1e-3  # of tol: the duality gap allowed under constraints
 MOST_INFLATED = 200  # columns whose variances are compared with what they would be alone
 
 Matrix = NDArray[np.float64]
@@ -64,8 +67,9 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     r"""Minimise :math:`\sum_i s_i (y_i - w'x_i - b)^2`; of several minimisers, the one with the shortest w.
 
     fit_intercept: whether b is free, or 0. positive: whether w must not be negative. tol: for conjugate
-    gradients, which take over for sparse X with more than 5000 columns. copy_X, n_jobs: without effect (X is
-    never changed, and threads are a setting).
+    gradients, which take over for sparse X with more than 5000 columns. constraints: as in
+    :class:`~surefit.LinearModel`. copy_X, n_jobs: without effect (X is never changed, and threads are a
+    setting).
 
     The normal equations are solved by Cholesky when the condition of the scaled columns allows it, else from
     the triangular factor of the data with one step of refinement; ``method_`` says which. The certificate is
@@ -97,14 +101,18 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         tol: Tolerance = 1e-6,
         n_jobs: int | None = None,
         positive: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol
         self.n_jobs = n_jobs
         self.positive = positive
+        self.constraints = constraints
 
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
+        if self.constraints is not None:
+            raise RefusalError(f"LinearRegression: {NOTHING_KEPT}; fit all rows at once.")
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"LinearRegression keeps no statistic of {schema.width} columns, as it holds their square; "
@@ -113,6 +121,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         return Moments.of
 
     def _why_nothing_kept(self) -> str:
+        if self.constraints is not None:
+            return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
             return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
         return "it saw fewer rows than columns, and was solved by the rows themselves"
@@ -120,6 +130,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         schema = self._schema = source.schema
         self.__dict__.pop("statistic_", None)
+        if self.constraints is not None:
+            return self._learn_constrained(source, engine, trace)
         short = schema.rows is not None and schema.rows < schema.width and not self.positive
         if short or schema.width > LARGEST_GRAM:
             return self._learn_whole(gathered(source), schema)
@@ -247,8 +259,27 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             evidence["column_moments"] = ColumnMoments(float(s.sum()), mean_x, squares, unknown, unknown)
         return Learned(self._parameters(solution, intercept, schema), certificate, evidence)
 
+    def _constrained(self) -> ConstrainedSquares:
+        return ConstrainedSquares(
+            "LinearRegression",
+            self.constraints,
+            lambda target, weight: squares(0.0),
+            self.fit_intercept,
+            self.positive,
+            CONSTRAINED_GAP * self.tol,
+        )
+
+    def _learn_constrained(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        found = self._constrained().fit(source, engine, trace)
+        none, rank = np.empty((len(found.coef), 0)), int((found.coef != 0).any(axis=1).sum())
+        solution = LeastSquares(found.coef, rank, np.nan, found.solver, none, none)
+        parameters = self._parameters(solution, found.intercept, source.schema)
+        return Learned(parameters, found.certificate, found.evidence)
+
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         coef = np.atleast_2d(self.coef_).T
+        if self.constraints is not None:
+            return self._constrained().certify(source, engine, coef, self.intercept_)
         intercept = np.broadcast_to(np.atleast_1d(self.intercept_), coef.shape[1])
         parts = {"condition number": self.condition_}
         return recomputed(

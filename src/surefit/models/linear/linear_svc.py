@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError
+from surefit.core.errors import DataError, RefusalError
 from surefit.core.parameters import Count, Positive, RandomState, Tolerance, WholeNumber
 from surefit.core.trace import Trace
 from surefit.data.door import Accepts
@@ -25,6 +25,7 @@ from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
 from surefit.models.linear.classification import LinearClassification, Signed
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.kinked import all_in_memory, same_objective
 from surefit.models.linear.linear_svm import GAP, LinearSVM, changed_rows
 from surefit.models.linear.penalised_intercept import with_constant_column
@@ -56,7 +57,8 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
     without). tol: a hundredth of it is the duality gap allowed,
     relative to the loss of a constant. dual, verbose, random_state: without effect; the solver is chosen by
     the shape of the table. The squared hinge streams; with the hinge, rows are held in memory. Of scores of
-    exactly 0, the first class wins.
+    exactly 0, the first class wins. constraints: as in :class:`~surefit.LinearModel`, for the coefficients of
+    each class; the intercept is free of them.
 
     >>> from surefit import LinearSVC
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [3.0, 3.0], [4.0, 3.0]], ["no", "no", "yes", "yes"]
@@ -88,6 +90,7 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
         verbose: WholeNumber | bool = 0,
         random_state: RandomState = None,
         max_iter: Count = 1000,
+        constraints: Constraints = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -101,6 +104,7 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.constraints = constraints
 
     def _kinked(self) -> bool:
         return self.loss == "hinge"
@@ -141,6 +145,11 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         if self.multi_class == "ovr":
             return super()._learn(source, engine, trace)
+        if self.constraints is not None:
+            raise RefusalError(
+                "LinearSVC: multi_class='crammer_singer' couples the classes, and takes no constraints: "
+                "choose multi_class='ovr'."
+            )
         problem = self._all_at_once(source, engine)
         w, proof = problem.solve(GAP * self.tol, self.max_iter, trace)
         self._schema = source.schema

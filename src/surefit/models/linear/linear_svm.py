@@ -61,6 +61,8 @@ class LinearSVM(SameObjective, abstract=True):
 
     def _solver(self, objective: Objective) -> Solver:
         columns, kinked = objective.columns, self._kinked()
+        if self.constraints is not None:
+            return self._solver_called("auto", objective, tolerance=GAP * self.tol)
         wide = objective.rows is not None and columns > (FEW if kinked else SECOND_ORDER_LARGEST)
         if self._squares() and wide:
             return DualCoordinates(tolerance=GAP * self.tol, max_iter=self.max_iter)

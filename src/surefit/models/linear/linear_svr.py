@@ -17,6 +17,7 @@ from surefit.losses.base import Loss
 from surefit.losses.epsilon_insensitive import EpsilonInsensitive
 from surefit.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.linear_svm import LinearSVM
 from surefit.models.linear.quantile import QuantileParameters
 from surefit.solvers.base import Solution, Solver
@@ -30,7 +31,8 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
     "squared_epsilon_insensitive". The intercept is the coefficient of a column of intercept_scaling, and
     penalised like the others. tol: a hundredth of it is the duality gap allowed, relative to the loss of a
     constant. dual, verbose, random_state: without effect; the solver is chosen by the shape of the table. The
-    squared loss streams; otherwise rows are held in memory.
+    squared loss streams; otherwise rows are held in memory. constraints: as in
+    :class:`~surefit.LinearModel`; the intercept is free of them.
 
     >>> from surefit import LinearSVR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 2.0, 3.0, 4.0]
@@ -56,6 +58,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
         verbose: WholeNumber | bool = 0,
         random_state: RandomState = None,
         max_iter: Count = 1000,
+        constraints: Constraints = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -67,6 +70,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.constraints = constraints
 
     def _kinked(self) -> bool:
         return self.loss == "epsilon_insensitive"

@@ -71,6 +71,10 @@ class MeanLossModel(Estimator, abstract=True):
         """Whether the objective has an intercept, which it never penalises."""
         return self.fit_intercept
 
+    def _penalised_intercepts(self) -> int:
+        """How many of the columns stand for an intercept; they come last, and no constraint is about them."""
+        return int(self.fit_intercept and not self._intercept_is_free())
+
     def _solver(self, objective: Objective) -> Solver:
         return self._solver_called("auto", objective)
 
@@ -105,13 +109,13 @@ class MeanLossModel(Estimator, abstract=True):
         objective = Objective(
             source, engine, loss, NoPenalty(), fit_intercept=self._intercept_is_free(), outputs=outputs
         )
-        if self.constraints is not None and self._intercept_is_free() != self.fit_intercept:
-            raise ParameterError(
-                f"{type(self).__name__}: constraints need an intercept that is not penalised as a column: "
-                "choose another solver, or fit_intercept=False."
-            )
+        beyond = self._penalised_intercepts()
         objective.penalty = constrained(
-            type(self).__name__, self._penalty(objective), self.constraints, objective.columns
+            type(self).__name__,
+            self._penalty(objective),
+            self.constraints,
+            objective.columns - beyond,
+            beyond,
         )
         return objective
 
@@ -130,7 +134,9 @@ class MeanLossModel(Estimator, abstract=True):
         proof = solution.certificate
         if self.constraints is None:
             return proof
-        witness, parts = multipliers(objective, solution.x)
+        witness, parts = multipliers(
+            objective, solution.x, proof.witness.get("slopes"), self._penalised_intercepts()
+        )
         return replace(proof, witness={**proof.witness, **witness}, parts={**proof.parts, **parts})
 
     def _evidence(self, objective: Objective, solution: Solution) -> Mapping[str, Any]:

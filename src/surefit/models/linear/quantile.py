@@ -17,6 +17,7 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.quantile import Level, Quantile
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.kinked import SameObjective, all_in_memory
 from surefit.models.linear.mean_loss import plain_intercept
 from surefit.penalties.base import Penalty
@@ -67,8 +68,9 @@ class QuantileRegressor(QuantileRegression):
     quantile: q, the share of targets to lie below. alpha: the strength of the absolute penalty. solver:
     "highs" and "interior-point" run an interior point that ends in an exact vertex, "highs-ds", "highs-ipm"
     and "revised simplex" HiGHS's dual simplex. solver_options: without effect. tol: the duality gap allowed,
-    relative to the loss of a constant. warm_start: begin at the coefficients of the fit before. Rows that are
-    read piece by piece are held in memory.
+    relative to the loss of a constant. warm_start: begin at the coefficients of the fit before. constraints:
+    as in :class:`~surefit.LinearModel`; with them the solver is chosen. Rows that are read piece by piece are
+    held in memory.
 
     >>> from surefit import QuantileRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 2.0, 3.0, 20.0]
@@ -88,6 +90,7 @@ class QuantileRegressor(QuantileRegression):
         tol: Tolerance = 1e-8,
         max_iter: Count = 1000,
         warm_start: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.quantile = quantile
         self.alpha = alpha
@@ -97,6 +100,7 @@ class QuantileRegressor(QuantileRegression):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.constraints = constraints
 
     def _loss(self, schema: Schema) -> Loss:
         return Quantile(self.quantile)
@@ -105,6 +109,8 @@ class QuantileRegressor(QuantileRegression):
         return L1(self.alpha) if self.alpha > 0 else NoPenalty()
 
     def _solver(self, objective: Objective) -> Solver:
+        if self.constraints is not None:
+            return self._solver_called("auto", objective)
         name = ALGORITHMS[self.solver]
         if name == "frisch_newton" and objective.columns > MOST_COLUMNS:
             name = "highs"

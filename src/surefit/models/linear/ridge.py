@@ -22,6 +22,8 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.linear import ridge_fit
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constrained_squares import NOTHING_KEPT, ConstrainedSquares, squares
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.ridge_fit import LARGEST_GRAM, Fitted, Problem, Solver, strengths
 from surefit.models.linear.ridge_gap import recomputed
 from surefit.models.updating import OneStatistic
@@ -50,6 +52,7 @@ class RidgeBase(OneStatistic, abstract=True):
     tol: float
     solver: Solver
     positive: bool
+    constraints: Any = None
     coef_: NDArray[np.float64]
     intercept_: Any
     effective_dof_: Any
@@ -76,6 +79,8 @@ class RidgeBase(OneStatistic, abstract=True):
         )
 
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
+        if self.constraints is not None:
+            raise RefusalError(f"{type(self).__name__}: {NOTHING_KEPT}; fit all rows at once.")
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"{type(self).__name__} keeps no statistic of {schema.width} columns, as it would hold their "
@@ -84,6 +89,8 @@ class RidgeBase(OneStatistic, abstract=True):
         return Moments.of
 
     def _why_nothing_kept(self) -> str:
+        if self.constraints is not None:
+            return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
             return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
         if self.solver_ == "conjugate gradients":
@@ -103,10 +110,32 @@ class RidgeBase(OneStatistic, abstract=True):
         self._schema = schema
         self.__dict__.pop("statistic_", None)
         problem = self._problem(source.schema.targets)
+        if self.constraints is not None:
+            held = self._constrained(problem).fit(source, engine, trace)
+            rounds = int(held.iterations.max())
+            found = Fitted(
+                held.coef, held.intercept, None, held.solver, held.certificate, rounds, None, held.evidence
+            )
+            return self._learned(found, schema)
         found = ridge_fit.fit(source, engine, trace, problem, lambda now: self._learned(now, schema))
         if found.moments is not None:
             self.statistic_ = found.moments
         return self._learned(found, schema)
+
+    def _constrained(self, problem: Problem) -> ConstrainedSquares:
+        if self.solver != "auto":
+            raise ParameterError(
+                f"{type(self).__name__}: solver={self.solver!r} does not support constraints: take 'auto'."
+            )
+        return ConstrainedSquares(
+            type(self).__name__,
+            self.constraints,
+            lambda target, weight: squares(problem.strength[target] / weight),
+            self.fit_intercept,
+            self.positive,
+            problem.tolerance,
+            self.max_iter or 1000,
+        )
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
         return self._learned(ridge_fit.by_moments(moments, self._problem(moments.targets)), schema)
@@ -136,6 +165,8 @@ def ridge_shaped(found: Fitted, flat: bool, fit_intercept: bool) -> tuple[NDArra
 def certify_ridge(model: Any, source: Source, engine: Engine, problem: Problem) -> Certificate:
     """Recompute the certificate of a fitted ridge from a source of numbers."""
     coef = np.atleast_2d(model.coef_).T
+    if getattr(model, "constraints", None) is not None:
+        return model._constrained(problem).certify(source, engine, coef, model.intercept_)
     return recomputed(
         source,
         engine,
@@ -166,10 +197,12 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
 
     alpha: the penalty, one number or one a target. fit_intercept: whether b is free, or 0. positive: whether
     w must not be negative. solver: "auto" chooses; see the guide for what each name runs. max_iter, tol: for
-    conjugate gradients; the certificate holds the relative duality gap to tol squared. copy_X, random_state:
-    without effect (X is never changed, nothing is drawn).
+    conjugate gradients; the certificate holds the relative duality gap to tol squared. constraints: as in
+    :class:`~surefit.LinearModel`. copy_X, random_state: without effect (X is never changed, nothing is
+    drawn).
 
-    ``effective_dof_`` is the trace of the hat matrix, intercept included; None after conjugate gradients.
+    ``effective_dof_`` is the trace of the hat matrix, intercept included; None after conjugate gradients and
+    under constraints.
 
     >>> from surefit import Ridge
     >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
@@ -193,6 +226,7 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
         solver: Solver = "auto",
         positive: bool = False,
         random_state: RandomState = None,
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -202,6 +236,7 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+        self.constraints = constraints
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         return self._learn_numbers(source, engine, trace, source.schema)

@@ -22,6 +22,7 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight, class_factors, given_factors
 from surefit.models.linear.classification import LinearClassification, Signed
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
 from surefit.models.linear.ridge_fit import Fitted, Solver
 from surefit.models.updating import OneStatisticClassifier
@@ -66,6 +67,7 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
         solver: Solver = "auto",
         positive: bool = False,
         random_state: RandomState = None,
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -76,6 +78,7 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+        self.constraints = constraints
 
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if self.class_weight == "balanced":
