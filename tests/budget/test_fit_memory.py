@@ -38,6 +38,18 @@ def peak_of(model, X, y):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize(
+    "make",
+    [surefit.RobustScaler, lambda: surefit.SimpleImputer(strategy="median")],
+    ids=["RobustScaler", "SimpleImputer"],
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_quantiles_sort_a_few_columns_at_a_time(make, order, data):
+    X = np.asarray(data["X"], order=order)
+    make().fit(X[:1000])
+    assert peak_of(make(), X, None) <= 0.5 * X.nbytes
+
+
 def test_columns_that_lie_apart_are_not_copied():
     """Rows in Fortran order, more than are added up at a time."""
     X = np.zeros((BLOCK_ROWS + 1000, 12), order="F")

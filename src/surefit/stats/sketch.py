@@ -54,15 +54,26 @@ class Sketch(Statistic):
     @classmethod
     def of(cls, batch: Batch, *, size: int = 2048, **context: Any) -> Sketch:
         """Summarise the columns of a matrix, or the numbers of a table."""
-        columns = list(_columns(batch))
-        ends = [values[[0, -1]] if len(values) else (np.inf, -np.inf) for values, _ in columns]
-        return cls(
-            size,
-            np.array([weights.sum() for _, weights in columns]),
-            np.array([low for low, _ in ends]),
-            np.array([high for _, high in ends]),
-            *_packed(size, np.zeros(len(columns)), [[column] for column in columns]),
-        )
+        return cls.beside_quantiles(batch, [], size)[0]
+
+    @classmethod
+    def beside_quantiles(cls, batch: Batch, q: Any, size: int = 2048) -> tuple[Sketch, Vector]:
+        """Return the sketch and the exact q-quantiles, (quantiles, columns), holding few columns at a time.
+
+        >>> Sketch.beside_quantiles(Batch(np.arange(9.0)[:, None]), [0.5], size=2)[1]
+        array([[4.]])
+        """
+        ranks = np.asarray(q, dtype=np.float64)
+        weight, ends, found, settled = [], [], [], []
+        for values, weights in _columns(batch):
+            known = len(values) > 0
+            weight.append(weights.sum())
+            ends.append((values[0], values[-1]) if known else (np.inf, -np.inf))
+            found.append(repeated_quantiles(values, weights, ranks) if known else np.full(len(ranks), np.nan))
+            settled.append(_settle([(values, weights)], size))
+        low, high = np.array(ends).reshape(-1, 2).T
+        sketch = cls(size, np.array(weight), low.copy(), high.copy(), *_packed(np.zeros(len(ends)), settled))
+        return sketch, np.array(found).reshape(len(ends), len(ranks)).T
 
     def _levels(self, column: int) -> list[Buffer]:
         """The buffers of a column."""
@@ -80,13 +91,14 @@ class Sketch(Statistic):
         for j in range(len(self.weight)):
             one, two = self._levels(j), other._levels(j)
             depth = max(len(one), len(two))
-            columns.append([_union(*one[i : i + 1], *two[i : i + 1]) for i in range(depth)])
+            levels = [_union(*one[i : i + 1], *two[i : i + 1]) for i in range(depth)]
+            columns.append(_settle(levels, self.size))
         return Sketch(
             self.size,
             self.weight + other.weight,
             np.minimum(self.minimum, other.minimum),
             np.maximum(self.maximum, other.maximum),
-            *_packed(self.size, self.doubt + other.doubt, columns),
+            *_packed(self.doubt + other.doubt, columns),
         )
 
     @property
@@ -96,8 +108,8 @@ class Sketch(Statistic):
 
     def shrunk(self, size: int = 2048) -> Sketch:
         """The same in buffers of another size, at an error of its own."""
-        levels = [self._levels(column) for column in range(len(self.weight))]
-        return Sketch(size, self.weight, self.minimum, self.maximum, *_packed(size, self.doubt, levels))
+        settled = [_settle(self._levels(column), size) for column in range(len(self.weight))]
+        return Sketch(size, self.weight, self.minimum, self.maximum, *_packed(self.doubt, settled))
 
     def quantile(self, q: Any) -> Vector:
         """The q-quantiles, (columns,) or (quantiles, columns); NaN for a column without values.
@@ -153,9 +165,12 @@ def _columns(batch: Batch) -> Iterator[Buffer]:
     X: Any = batch.X.numbers if isinstance(batch.X, Table) else batch.X
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     sparse = None if isinstance(X, np.ndarray) else X.tocsc()
+    side_by_side = max(1, min(8, X.shape[1] // 8))  # a line of the cache, while that is little memory
     for j in range(X.shape[1]):
         if sparse is None:
-            yield distinct_values(np.asarray(X[:, j], dtype=np.float64), weight)
+            if j % side_by_side == 0:
+                some = np.asarray(X[:, j : j + side_by_side].T, dtype=np.float64, order="C")
+            yield distinct_values(some[j % side_by_side], weight)
         else:
             place = slice(sparse.indptr[j], sparse.indptr[j + 1])
             rows = sparse.indices[place]
@@ -195,12 +210,11 @@ def _union(*buffers: Buffer) -> Buffer:
 
 
 def _packed(
-    size: int, doubt: Vector, columns: Sequence[list[Buffer]]
+    doubt: Vector, settled: Sequence[tuple[list[Buffer], float]]
 ) -> tuple[Vector, NDArray[np.int64], Vector, Vector]:
-    """Collapse what overflows, and lay the buffers out in one array, column after column."""
-    settled = [_settle(levels, size) for levels in columns]
+    """Lay the buffers out in one array, column after column."""
     depth = max((len(levels) for levels, _ in settled), default=0)
-    lengths = np.zeros((len(columns), depth), dtype=np.int64)
+    lengths = np.zeros((len(settled), depth), dtype=np.int64)
     for j, (levels, _) in enumerate(settled):
         lengths[j, : len(levels)] = [len(values) for values, _ in levels]
     buffers = [buffer for levels, _ in settled for buffer in levels]
@@ -230,10 +244,22 @@ def _settle(levels: list[Buffer], size: int) -> tuple[list[Buffer], float]:
 def repeated_quantiles(values: Vector, weights: Vector, ranks: Vector) -> Vector:
     """Read quantiles off a polygon: a value of weight w takes the places of its w repetitions."""
     ends = np.cumsum(weights)
-    middle, half = ends - (weights + 1) / 2, np.maximum(weights - 1, 0) / 2
-    places = np.stack([middle - half, middle + half], axis=1).ravel()
-    found = np.interp(places[0] + ranks * (places[-1] - places[0]), places, np.repeat(values, 2))
-    return np.asarray(found, dtype=np.float64)
+    first, last = (
+        ends[i] - (weights[i] + 1) / 2 + side * _half(weights[i]) for i, side in ((0, -1), (-1, 1))
+    )
+    found = np.empty(len(ranks))
+    for k, place in enumerate(first + ranks * (last - first)):
+        # A value's places end at most 1 before its weight does.
+        start, stop = np.searchsorted(ends, (place, place + 1))
+        near = slice(max(start - 1, 0), stop + 2)
+        middle, half = ends[near] - (weights[near] + 1) / 2, _half(weights[near])
+        places = np.stack([middle - half, middle + half], axis=1).ravel()
+        found[k] = np.interp(place, places, np.repeat(values[near], 2))
+    return found
+
+
+def _half(weight: Any) -> Any:
+    return np.maximum(weight - 1, 0) / 2
 
 
 def _steps(buffer: Buffer, points: Vector) -> Vector:

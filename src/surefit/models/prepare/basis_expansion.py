@@ -33,7 +33,7 @@ from surefit.models.prepare.basis_functions import (
 )
 from surefit.models.prepare.missing_indicator import missing_cells
 from surefit.models.prepare.plain import relative_change, seen, total_weight
-from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
+from surefit.models.prepare.quantiles import ExactInMemory, ExactQuantiles, quantile_change
 from surefit.models.transformer import Transformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
@@ -124,7 +124,7 @@ class BasisExpansion(ExactInMemory, Transformer):
 
     def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
         self._check_centers(schema.width)
-        return _gathered(batch, whole_sketch)
+        return _gathered(batch, partial(ExactQuantiles.of, shares=self._shares()))
 
     def _check_centers(self, columns: int) -> None:
         self._shares()
@@ -143,7 +143,7 @@ class BasisExpansion(ExactInMemory, Transformer):
 
     def _finish(self, statistic: Joint, schema: Schema) -> Learned:
         values: Any = statistic["values"]
-        if isinstance(values, Sketch):
+        if isinstance(values, Sketch | ExactQuantiles):
             found, error = values.quantile(self._shares()), values.error
         else:
             found, error = np.stack([values.minimum, values.maximum]), np.zeros(schema.width)

@@ -20,7 +20,6 @@ from surefit.models.prepare.encoder import NAN, is_nan, recounted
 from surefit.models.prepare.plain import plain_moments, total_weight
 from surefit.stats.base import Joint
 from surefit.stats.category_counts import CategoryCounts
-from surefit.stats.sketch import Sketch
 from surefit.stats.spread import Spread
 
 Columns = Sequence[Column]
@@ -38,7 +37,7 @@ def numbers_of(X: Any, columns: Columns) -> NDArray[np.float64]:
     return np.column_stack(found) if found else np.zeros((X.shape[0], 0))
 
 
-def gathered(batch: Batch, columns: Columns, sketch: Callable[[Batch], Sketch]) -> Joint:
+def gathered(batch: Batch, columns: Columns, sketch: Callable[[Batch], Any]) -> Joint:
     """Moments and quantiles of the numbers, counts of the categories, and the weight of the rows."""
     numbers = replace(batch, X=numbers_of(batch.X, columns))
     words = [

@@ -18,7 +18,7 @@ from surefit.engine.base import Engine
 from surefit.models.prepare.encoder import NAN, recounted
 from surefit.models.prepare.gaps import gaps, is_missing_marker
 from surefit.models.prepare.plain import block, plain_moments
-from surefit.models.prepare.quantiles import quantile_change, whole_sketch
+from surefit.models.prepare.quantiles import ExactQuantiles, quantile_change
 from surefit.stats.base import Statistic
 from surefit.stats.category_counts import CategoryCounts
 from surefit.stats.sketch import Sketch
@@ -43,16 +43,16 @@ class Filling:
             return Sketch.of(batch)
         return CategoryCounts.of(_dense(batch))
 
-    def of_memory(self, batch: Batch) -> Statistic:
+    def of_memory(self, batch: Batch) -> Any:
         """The same of all rows, exact."""
-        return whole_sketch(batch) if self.strategy == "median" else self.of(batch)
+        return ExactQuantiles.of(batch, [0.5]) if self.strategy == "median" else self.of(batch)
 
     def finish(self, statistic: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """The fill value of each column, NaN for a column to drop; and how far its rank can be off."""
         if isinstance(statistic, Spread):
             found = np.where(statistic.weight > 0, statistic.mean, np.nan)
             return self._kept(found), np.zeros(len(found))
-        if isinstance(statistic, Sketch):
+        if isinstance(statistic, Sketch | ExactQuantiles):
             return self._kept(statistic.quantile(0.5)), statistic.error
         columns = [_known(*column) for column in zip(statistic.levels, statistic.counts, strict=True)]
         return self._counted(columns), np.zeros(len(columns))

@@ -123,6 +123,8 @@ def missing_cells(batch: Batch, marker: Any) -> Missing:
     found = gaps(batch.X, marker)
     weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
     rows = np.ones(len(batch)) if batch.weight is None else batch.weight
+    if not sparse.issparse(found):  # column by column: a product would turn all cells into floats
+        return Missing(weight, np.array([rows[column].sum() for column in found.T], dtype=np.float64))
     return Missing(weight, np.asarray(found.T @ rows, dtype=np.float64).ravel())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,29 @@ from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
 
 
-def whole_sketch(batch: Batch) -> Sketch:
-    """A sketch that keeps every value, so that its quantiles are exact."""
-    return Sketch.of(batch, size=max(1, len(batch)))
+@dataclass(frozen=True, slots=True)
+class ExactQuantiles:
+    """Some quantiles of rows in memory, read off their sorted columns, beside the sketch of the same rows."""
+
+    sketch: Sketch
+    shares: list[float]
+    found: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, batch: Batch, shares: list[float]) -> ExactQuantiles:
+        """Sort column after column."""
+        sketch, found = Sketch.beside_quantiles(batch, shares)
+        return cls(sketch, shares, found)
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """No rank is off."""
+        return np.zeros(self.found.shape[1])
+
+    def quantile(self, q: Any) -> NDArray[np.float64]:
+        """The quantiles that were asked for, as ``Sketch.quantile`` gives them."""
+        found = self.found[[self.shares.index(share) for share in np.atleast_1d(q)]]
+        return found if np.ndim(q) else found[0]
 
 
 class ExactInMemory:
@@ -42,14 +63,14 @@ class ExactInMemory:
         return True
 
     def _of_memory(self, batch: Batch, schema: Schema) -> Any:
-        """The statistic, with a sketch that keeps every value."""
-        return whole_sketch(batch)
+        """The statistic, with exact quantiles in the place of a sketch."""
+        raise NotImplementedError
 
 
 def _shrunk(statistic: Any) -> Any:
     if isinstance(statistic, Joint):
         return Joint({name: _shrunk(member) for name, member in statistic.members.items()})
-    return statistic.shrunk() if isinstance(statistic, Sketch) else statistic
+    return statistic.sketch if isinstance(statistic, ExactQuantiles) else statistic
 
 
 def quantile_change(

@@ -23,7 +23,7 @@ from surefit.models.base import Learned
 from surefit.models.prepare.affine import AffineScaler, scaled_rows, standardised, stretched
 from surefit.models.prepare.missing_indicator import missing_cells
 from surefit.models.prepare.plain import change, relative_change, seen, total_weight
-from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
+from surefit.models.prepare.quantiles import ExactInMemory, ExactQuantiles, quantile_change
 from surefit.models.prepare.standard_scaler import refuse_centring
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
@@ -90,11 +90,10 @@ class RobustScaler(ExactInMemory, AffineScaler):
         return partial(_sketched, centre=self.with_centering, sketch=Sketch.of)
 
     def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
-        self._shares()
-        return _sketched(batch, self.with_centering, whole_sketch)
+        return _sketched(batch, self.with_centering, partial(ExactQuantiles.of, shares=self._shares()))
 
     def _finish(self, statistic: Joint, schema: Schema) -> Learned:
-        sketch: Sketch = statistic["values"]
+        sketch: Any = statistic["values"]
         found = sketch.quantile(self._shares())
         parameters = RobustScalerParameters(
             found[1].copy() if self.with_centering else None,
@@ -151,7 +150,7 @@ class RobustScaler(ExactInMemory, AffineScaler):
         return tags
 
 
-def _sketched(batch: Batch, centre: bool, sketch: Callable[[Batch], Sketch]) -> Joint:
+def _sketched(batch: Batch, centre: bool, sketch: Callable[[Batch], Any]) -> Joint:
     if centre:
         refuse_centring(sparse.issparse(batch.X), "with_centering")
     return Joint({"values": sketch(batch), "rows": missing_cells(batch, np.nan)})

@@ -38,7 +38,7 @@ from surefit.models.prepare.column_plan import REASONS, ColumnPlan, Facts, Purpo
 from surefit.models.prepare.encoder import is_nan
 from surefit.models.prepare.output import dense_frames_asked, sparse_output
 from surefit.models.prepare.plain import change, relative_change, seen
-from surefit.models.prepare.quantiles import ExactInMemory, quantile_change, whole_sketch
+from surefit.models.prepare.quantiles import ExactInMemory, ExactQuantiles, quantile_change
 from surefit.models.transformer import MapRows, Transformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
@@ -111,14 +111,14 @@ class TablePreparer(ExactInMemory, Transformer):
         return partial(gathered, columns=columns_of(schema), sketch=Sketch.of)
 
     def _of_memory(self, batch: Batch, schema: Schema) -> Joint:
-        return gathered(batch, columns_of(schema), whole_sketch)
+        return gathered(batch, columns_of(schema), partial(ExactQuantiles.of, shares=[0.5]))
 
     def _finish(self, statistic: Joint, schema: Schema) -> Learned:
         columns = columns_of(schema)
         facts = facts_of(statistic, columns)
         kinds = [column.kind for column in columns]
         plans = self._decided([column.name for column in columns], kinds, facts)
-        sketch: Sketch | None = statistic.members.get("quantiles")  # type: ignore[assignment]
+        sketch: Any = statistic.members.get("quantiles")
         nothing = np.zeros(0)
         parameters = TablePreparerParameters(
             list(kinds),
