@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,10 @@ class Moments(Statistic):
         if by_columns and X.dtype == np.float64 and (weight is None or weight.all()):
             X = Columns([X[:, j] for j in range(X.shape[1])], len(X))  # so that some rows are no copy
             by_columns = False
-        for rows in _blocks(X.shape[0], X.shape[1], _FEWEST_ROWS if by_columns else BLOCK_ROWS):
+        blocks = _blocks(X.shape[0], X.shape[1], _FEWEST_ROWS if by_columns else BLOCK_ROWS)
+        if len(blocks) == 1:
+            return cls._of_block(X, Y, weight)
+        for rows in blocks:
             part = cls._of_block(X[rows], None if Y is None else Y[rows], _some(weight, rows))
             found = part if found is None else found + part
         assert found is not None
@@ -249,9 +252,9 @@ class Moments(Statistic):
         return Trial("numbers"), Trial("sparse"), Trial("targets"), Trial("numbers", {"target": False})
 
 
-def _blocks(rows: int, columns: int, most: int) -> Iterator[slice]:
+def _blocks(rows: int, columns: int, most: int) -> list[slice]:
     step = min(most, max(_FEWEST_ROWS, _BLOCK_CELLS // max(columns, 1)))
-    return (slice(start, min(start + step, rows)) for start in range(0, max(rows, 1), step))
+    return [slice(start, min(start + step, rows)) for start in range(0, max(rows, 1), step)]
 
 
 def _some(weight: Vector | None, rows: slice) -> Vector | None:

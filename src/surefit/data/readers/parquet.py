@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 WHOLE = 80_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
+PIECES = 4  # of a run that is decoded at once: enough for two threads, and few, since each takes a join
 AT_ONCE = 2  # batches of a larger run: fewer starts in the middle of a page, for a little memory
 BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
 
@@ -74,6 +75,7 @@ class ParquetFile:
                 rows = batch_rows(share * run.decoded / max(1, run.rows))
                 which: dict[str, Any] = {"columns": names, "use_threads": threads() > 1}
                 if share * run.decoded <= WHOLE:
+                    rows = max(rows, -(-run.rows // PIECES))
                     table = opened.read_row_groups(list(run.groups), **which)
                     several = iter((table.combine_chunks() if len(run.groups) > 1 else table).to_batches())
                     del table
