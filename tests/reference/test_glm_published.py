@@ -14,20 +14,25 @@ from statsmodels.genmod.tests.results import results_glm
 
 import surefit
 
-SEVEN = 1e-6  # relative: programs stop at about this, however many digits they print
+STOPPED = 2e-9  # relative: what programs leave when they stop, however many digits they print
 
 
 def digits(wanted: Any) -> Any:
     """Return half a unit of the last digit printed, but no less than what programs converge to."""
     flat = np.ravel(np.asarray(wanted, dtype=float))
     half = [0.5 * 10.0 ** Decimal(repr(float(value))).as_tuple().exponent for value in flat]
-    return np.maximum(1.01 * np.array(half), SEVEN * np.abs(flat)).reshape(np.shape(wanted))
+    return np.maximum(1.01 * np.array(half), STOPPED * np.abs(flat)).reshape(np.shape(wanted))
 
 
 def assert_printed(found: Any, wanted: Any, slack: Any = 0.0) -> None:
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
     off = np.abs(found - wanted) / np.maximum(digits(wanted), slack)
     assert (off <= 1.0).all(), (found, wanted, off)
+
+
+def single(X: Any) -> Any:
+    """Return numbers as Stata holds them, in single precision."""
+    return np.asarray(X).astype(np.float32).astype(np.float64)
 
 
 def longley():
@@ -103,7 +108,7 @@ def test_published_generalised_linear_models(case):
     left = 1e-4 * np.sqrt(found.freedom)
     assert_printed(estimate, published.params, left * error)
     assert_printed(error, published.bse, max(left, 1e-4) * 0.1 * error)
-    assert_printed(found.deviance, published.deviance)
+    assert_printed(found.deviance, published.deviance, 1e-8 * found.deviance)
     assert_printed(found.null_deviance, published.null_deviance)
     assert found.freedom == published.df_resid
     if not scale:
@@ -111,7 +116,8 @@ def test_published_generalised_linear_models(case):
     if found.dispersion == 1:
         assert_printed(found.log_likelihood, published.llf)
         assert_printed(found.aic, published.aic_R)
-        assert_printed(found.pearson, published.pearson_chi2)
+        # No minimum, as the deviance is: it moves with the step that is left, not with its square.
+        assert_printed(found.pearson, published.pearson_chi2, 0.1 * left * found.pearson)
 
 
 def test_published_exposure():
@@ -137,7 +143,7 @@ def assert_table(found, published, order=-1):
     assert_printed(np.roll(found.estimate, order), published.params)
     assert_printed(np.roll(found.standard_error, order), published.bse)
     assert_printed(np.roll(found.z, order), published.z)
-    assert_printed(np.roll(found.p_value, order), published.pvalues, 1e-5 * np.abs(published.pvalues))
+    assert_printed(np.roll(found.p_value, order), published.pvalues)
     intervals = np.column_stack([np.roll(found.lower, order), np.roll(found.upper, order)])
     assert_printed(intervals, published.conf_int)
     assert_fit(found, published)
@@ -151,37 +157,48 @@ def assert_fit(found, published):
     assert_printed(found.bic, published.bic)
 
 
-@pytest.mark.parametrize("of", ["generalised", "classifier"])
-def test_published_logit_with_effects_and_residuals(of):
+@pytest.fixture(params=["generalised", "classifier"])
+def logit(request):
+    if request.param == "classifier":
+        return surefit.LogisticRegression(C=np.inf, tol=1e-12)
+    return surefit.GeneralizedLinearRegressor("binomial", tol=1e-12)
+
+
+def test_published_logit(logit):
     X, y = spector()
+    X = single(X)
     published = results_discrete.Spector.logit
-    if of == "classifier":
-        model = surefit.LogisticRegression(C=np.inf, tol=1e-9).fit(X, y)
-    else:
-        model = surefit.GeneralizedLinearRegressor("binomial").fit(X, y)
-    found = model.summary(X, y)
+    found = logit.fit(X, y).summary(X, y)
     assert_table(found, published)
     assert_printed(found.mcfadden, published.prsquared)
-    assert_printed(found.lr_p_value, published.llr_pvalue, 1e-5 * published.llr_pvalue)
+    assert_printed(found.lr_p_value, published.llr_pvalue)
     order = [1, 2, 3, 0]
     assert_printed(found.covariance[np.ix_(order, order)], published.cov_params)
+
+
+def test_published_effects_and_residuals(logit):
+    X, y = spector()
+    published = results_discrete.Spector.logit
+    model = logit.fit(X, y)
+    differences = 1e-7  # Stata takes slopes by differences
     average = model.marginal_effects(X, y)
-    assert_printed(average.effect, published.margeff_nodummy_dydx)
+    assert_printed(average.effect, published.margeff_nodummy_dydx, differences * np.abs(average.effect))
     assert_printed(average.standard_error, published.margeff_nodummy_dydx_se)
     mean = model.marginal_effects(X, y, at="means")
-    assert_printed(mean.effect, published.margeff_nodummy_dydxmean)
+    assert_printed(mean.effect, published.margeff_nodummy_dydxmean, differences * np.abs(mean.effect))
     assert_printed(mean.standard_error, published.margeff_nodummy_dydxmean_se)
     dummy = model.marginal_effects(X, y, dummies=True)
-    assert_printed(dummy.effect, published.margeff_dummy_dydx)
+    assert_printed(dummy.effect, published.margeff_dummy_dydx, differences * np.abs(dummy.effect))
     assert_printed(dummy.standard_error, published.margeff_dummy_dydx_se)
-    if of == "generalised":
+    if isinstance(model, surefit.GeneralizedLinearRegressor):
         residuals = model.residuals(X, y)
-        assert_printed(residuals.pearson, published.resid_pearson)
-        assert_printed(residuals.deviance, published.resid_dev)
+        assert_printed(residuals.pearson, published.resid_pearson, 5e-7 * np.abs(residuals.pearson))
+        assert_printed(residuals.deviance, published.resid_dev, 5e-7 * np.abs(residuals.deviance))
 
 
 def test_published_probit():
     X, y = spector()
+    X = single(X)
     model = surefit.GeneralizedLinearRegressor("binomial", "probit", tol=1e-10).fit(X, y)
     found = model.summary(X, y, covariance="observed")
     assert_table(found, results_discrete.Spector.probit)
@@ -196,8 +213,9 @@ def test_published_multinomial_logit():
     estimate, error = (
         np.roll(part.reshape(6, 6), -1, axis=1).T for part in (found.estimate, found.standard_error)
     )
-    assert_printed(estimate, published.params)
-    assert_printed(error, published.bse)
+    left = 1e-6 * error  # Stata stops there; the likelihood moves with its square
+    assert_printed(estimate, published.params, left)
+    assert_printed(error, published.bse, 0.01 * left)
     assert_fit(found, published)
     assert_printed(found.mcfadden, published.prsquared)
     np.testing.assert_allclose(model.predict_proba(X), published.phat, atol=1e-6)
@@ -214,8 +232,8 @@ def randhie():
 
 
 def test_published_poisson(randhie):
-    X, y = randhie
-    model = surefit.GeneralizedLinearRegressor("poisson").fit(X, y)
+    X, y = single(randhie[0]), randhie[1]
+    model = surefit.GeneralizedLinearRegressor("poisson", tol=1e-12).fit(X, y)
     found = model.summary(X, y)
     published = results_discrete.RandHIE.poisson
     assert_printed(np.roll(found.estimate, -1), published.params)
@@ -233,9 +251,9 @@ def test_published_negative_binomial_with_its_dispersion(randhie):
     published = results_discrete.RandHIE.negativebinomial_nb2_bfgs
     estimate, error = found.estimate, found.standard_error
     assert_printed(np.roll(estimate[:-1], -1), published.params[:-1], 1e-4 * np.roll(error[:-1], -1))
-    assert_printed(estimate[-1], published.lnalpha)
+    assert_printed(estimate[-1], published.lnalpha, 1e-5 * error[-1])
     assert_printed(error[-1], published.lnalpha_std_err)
-    assert_printed(1 / model.theta_, published.params[-1])
+    assert_printed(1 / model.theta_, published.params[-1], 1e-5 * error[-1] / model.theta_)
     # R's errors take the expected information, with theta as given.
     given = (
         surefit.GeneralizedLinearRegressor("negative_binomial", theta=model.theta_).fit(X, y).summary(X, y)
