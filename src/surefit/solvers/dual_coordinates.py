@@ -1,7 +1,10 @@
 r"""Hinges, tubes and their squares with a squared penalty, one slope at a time: for many columns.
 
 The dual of :math:`\frac1W \sum_i s_i f(y_i, x_i'w) + \tfrac\lambda2 |w|^2` has one slope a row and needs no
-square of the columns; see :mod:`surefit.core.native.dual_cd`. The slopes are the proof.
+square of the columns; see :mod:`surefit.core.native.dual_cd`. Once it is plain which slopes are at an end of
+their range, conjugate gradients take the others to where their scores are met, all cores at work. The slopes
+are the proof; the coefficients that they make are taken by the best factor, which lifts all scores that fall
+short a little.
 """
 
 from __future__ import annotations
@@ -17,14 +20,18 @@ from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.by_output import solve_by_output
 from surefit.solvers.gap import proved
 from surefit.solvers.objective import Objective
-from surefit.stats.products import pulled, scores
+from surefit.solvers.row_system import RowSystem, Slopes
 
 Array = NDArray[np.float64]
 
 EPOCHS = 20  # from one look at the gap to the next, at the most
-FIRST = 0.001  # how far off scores may be
+FIRST = 0.03  # how far off scores may be
 TIGHTER, TIGHTEST = 0.03, 1e-5  # how much less next time, at least and at the most
 AFRESH = 20  # looks after which coefficients are summed anew, so that rounding does not add up
+TURNS = 30  # conjugate gradients at a time
+PAYS = 0.1  # share of the gap that they may leave to be tried again
+GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
+CUTS = 40  # of the range of the factor
 
 
 class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no intercept and one strength
@@ -58,37 +65,21 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
         trace = Trace() if trace is None else trace
         if objective.outputs is not None:
             return solve_by_output(self, objective, start, trace)
-        batch = objective.need_rows(f"the {self.name} solver")
-        X: Any = batch.X
-        if isinstance(X, np.ndarray):
-            X = np.ascontiguousarray(X)
-        y = np.asarray(batch.y)
-        s = np.ones(len(y)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
-        loss: Any = objective.loss
-        squares = objective.penalty.quadratic(objective.columns)
-        assert squares is not None
-        at, low, high, tube, bend = loss.dual_plan(y)
-        plan = DualPlan(tube, bend, float(squares[0]) * float(s.sum()))
-        u = (
-            np.zeros(len(y))
-            if start is None
-            else np.array(loss.gradient(y, scores(X, start)), dtype=np.float64)
-        )
-        u = np.clip(u, low, high)
-        w = -pulled(X, s * u) / plan.strength
-        total, floor = float(s.sum()), objective.targets.floor / objective.targets.weight
+        dual = _Dual(objective, f"the {self.name} solver", start)
+        floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"
-        tolerance, best = FIRST, np.inf
+        tolerance, best, off = FIRST, np.inf, 1.0
+        gap = wanted = value = scale = factor = np.inf
+        pays, on_face = True, False
         for number in trace.iterations(self.max_iter):
             objective.passes += 1
-            options: dict[str, Any] = {"weight": batch.weight, "tolerance": tolerance, "most": EPOCHS}
-            first = number == 0 and start is not None  # which may be the answer
-            epochs, off = (0, 0.0) if first else dual_cd(X, at, low, high, plan, u, w, seed=number, **options)
-            if number % AFRESH == AFRESH - 1:
-                w = -pulled(X, s * u) / plan.strength
-            z = scores(X, w)
-            gap = float(s @ loss.excess(y, z, u)) / total
-            value = float(s @ loss.value(y, z)) / total + objective.penalised(w)
+            epochs, before = 0, gap
+            if on_face:
+                dual.meet_scores(0.5 * wanted / gap)
+            elif number > 0 or start is None:  # a start may be the answer
+                epochs, off = dual.descend(tolerance, number)
+            factor, gap = dual.best_factor(off)
+            value = dual.value(factor)
             scale = max(objective.scale, value - floor)
             trace.record(objective=value, gap=gap / scale, passes=objective.passes, epochs=epochs)
             # Rows that can be told apart leave little of the loss of a constant: be small beside both.
@@ -96,13 +87,113 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
             if gap <= wanted:
                 stopped = "certificate"
                 break
-            if epochs < EPOCHS:  # the gap falls as scores come closer: to where it should be small enough
+            if on_face:
+                pays = gap <= PAYS * before
+            elif epochs < EPOCHS:  # the gap falls as scores come closer: to where it should be small enough
                 tolerance = float(
                     np.clip(0.5 * off * wanted / gap, TIGHTEST * tolerance, TIGHTER * tolerance)
                 )
             if tolerance < 1e-15 and gap >= best:
                 stopped = "stalled"
                 break
+            on_face = pays and not on_face and 0 < epochs < EPOCHS
             best = min(best, gap)
-        proof = proved(value, gap, scale, self.tolerance, slopes=u)
-        return self._finish(objective, w, trace, stopped, proof=proof)
+        proof = proved(value, gap, scale, self.tolerance, slopes=dual.u)
+        return self._finish(objective, factor * dual.at.coef, trace, stopped, proof=proof)
+
+
+class _Dual:
+    """Slopes u, the coefficients and scores that they make, and two ways to better ones."""
+
+    def __init__(self, objective: Objective, who: str, start: Array | None) -> None:
+        batch = objective.need_rows(who)
+        X: Any = batch.X
+        if isinstance(X, np.ndarray):
+            X = np.ascontiguousarray(X)
+        self.X, self.y, self.loss = X, np.asarray(batch.y), objective.loss
+        self.weight = batch.weight
+        self.s = np.ones(len(self.y)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
+        self.objective = objective
+        squares = objective.penalty.quadratic(objective.columns)
+        assert squares is not None
+        loss: Any = objective.loss
+        self.total = float(self.s.sum())
+        self.ends, self.low, self.high, tube, bend = loss.dual_plan(self.y)
+        self.plan = DualPlan(tube, bend, float(squares[0]) * self.total)
+        self.system = RowSystem(X, np.full(objective.columns, 1.0 / self.plan.strength))
+        slope = np.zeros(len(self.y)) if start is None else loss.gradient(self.y, self.system.linear(start))
+        self.u = np.clip(np.array(slope, dtype=np.float64), self.low, self.high)
+        self.at = self.system.slopes(self.s * self.u)
+        self.looks = 0
+
+    def descend(self, tolerance: float, seed: int) -> tuple[int, float]:
+        """Go over the rows one by one; return the epochs, and how far off the worst score was."""
+        w = self.at.coef.copy()
+        rows = self.X, self.ends, self.low, self.high, self.plan, self.u, w
+        done = dual_cd(*rows, weight=self.weight, tolerance=tolerance, most=EPOCHS, seed=seed)
+        self.looks += 1
+        alpha = self.s * self.u
+        if self.looks % AFRESH == 0:
+            self.at = self.system.slopes(alpha)
+        else:
+            self.at = Slopes(alpha, w, self.system.linear(w))
+        return done
+
+    def meet_scores(self, closer: float) -> None:
+        """Take the slopes between their ends to where scores are met, as far as their ends allow."""
+        u, s, plan = self.u, self.s, self.plan
+        free = (s > 0) & (u > self.low) & (u < self.high)
+        if plan.tube > 0:
+            free &= u != 0
+        side = np.sign(u)
+        own = np.divide(plan.bend, s, out=np.zeros_like(s), where=free)
+        missed = np.where(free, self.at.linear - self.ends - plan.tube * side - plan.bend * u, 0.0)
+        found = self.at
+        turns = self.system.descend(found, own, free.astype(np.float64), missed, level=False)
+        for _, (better, left) in zip(range(TURNS), turns, strict=False):
+            found = better
+            if left <= closer:
+                break
+        moved = np.divide(found.alpha, s, out=u.copy(), where=free)
+        kept = np.clip(moved, self.low, self.high)
+        if plan.tube > 0:
+            kept = np.where(free & (np.sign(kept) != side), 0.0, kept)
+        if (kept != moved).any():
+            found = self.system.slopes(s * kept)
+        if self._cost(kept, found) < self._cost(u, self.at):
+            self.u, self.at = kept, found
+
+    def _cost(self, u: Array, at: Slopes) -> float:
+        """Return the dual objective, to be minimised."""
+        each = u * self.ends + self.plan.tube * np.abs(u) + 0.5 * self.plan.bend * u**2
+        return float(self.s @ each) + 0.5 * self.plan.strength * float(at.coef @ at.coef)
+
+    def best_factor(self, reach: float) -> tuple[float, float]:
+        """Return the multiple of the coefficients with the least gap, within ``reach`` or so, and the gap."""
+        loss: Any = self.loss
+        square = 0.5 * self.plan.strength * float(self.at.coef @ self.at.coef)
+
+        def gap(factor: float) -> float:
+            left = self.s @ loss.excess(self.y, factor * self.at.linear, self.u)
+            return (float(left) + square * (factor - 1.0) ** 2) / self.total
+
+        low, high = 1.0 - min(0.5, 4.0 * reach), 1.0 + min(0.5, 4.0 * reach)
+        inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
+        gaps = [gap(inner[0]), gap(inner[1])]
+        for _ in range(CUTS):
+            if gaps[0] <= gaps[1]:
+                high, inner[1], gaps[1] = inner[1], inner[0], gaps[0]
+                inner[0] = high - GOLDEN * (high - low)
+                gaps[0] = gap(inner[0])
+            else:
+                low, inner[0], gaps[0] = inner[0], inner[1], gaps[1]
+                inner[1] = low + GOLDEN * (high - low)
+                gaps[1] = gap(inner[1])
+        found, least = inner[int(gaps[1] < gaps[0])], min(gaps)
+        own = gap(1.0)
+        return (found, least) if least < own else (1.0, own)
+
+    def value(self, factor: float) -> float:
+        """Return the objective at a multiple of the coefficients."""
+        each = self.loss.value(self.y, factor * self.at.linear)
+        return float(self.s @ each) / self.total + self.objective.penalised(factor * self.at.coef)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,11 @@ class RowSystem:
 
     def __init__(self, X: Any, inverse: Array) -> None:
         self.X, self.inverse, self.products = X, inverse, 0
-        self.diagonal = row_squares(X, inverse)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """The squares of each row."""
+        return row_squares(self.X, self.inverse)
 
     def back(self, alpha: Array) -> Array:
         """Return the coefficients that slopes make."""
