@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -61,3 +61,16 @@ class ColumnBatch(Batch):
 
     def __reduce__(self) -> tuple[type[Batch], tuple[Any, ...]]:
         return Batch, tuple(getattr(self, field.name) for field in fields(self))  # checked once, here
+
+
+def changed(batch: Batch, **fields_of: Any) -> Batch:
+    """Return a batch with other rows beside X; columns that lie apart stay so.
+
+    >>> batch = ColumnBatch(Columns([np.ones(2)], 2), np.zeros(2))
+    >>> changed(batch, y=np.ones(2)).columns is batch.columns
+    True
+    """
+    if not isinstance(batch, ColumnBatch) or batch.columns is None:
+        return replace(batch, **fields_of)
+    kept = {f.name: getattr(batch, f.name) for f in fields(batch) if f.name != "X"}
+    return ColumnBatch(batch.columns, check=batch._check, **kept | fields_of)

@@ -17,6 +17,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RegistryError, SeparationWarning, warn
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
+from surefit.data.column_batch import changed
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
@@ -176,7 +177,7 @@ class CheckedTarget:
         self.loss.check(batch.y)
         if self.loss.task != "binary" or batch.y is None:
             return batch
-        return replace(batch, y=batch.y.astype(np.float64, copy=False))
+        return changed(batch, y=batch.y.astype(np.float64, copy=False))
 
 
 def outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
