@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.e2e.pages import parsed
+from tests.laws.charts import rows_with
 
 from surefit.core.errors import FormatError
 from surefit.plots import plot_answers, plot_confusion, plot_scores, plot_worths, theme, to_svg, tree
@@ -114,11 +115,11 @@ def test_no_name_breaks_a_chart(name: str, bad: str) -> None:
 def test_long_names_that_begin_alike_stay_apart() -> None:
     names = [f"{'a' * 10_000}{k}" for k in range(3)]
     chart = plot_scores(names, [(0.9, 0.8, 1.0), (0.5, 0.4, 0.6), (0.4, 0.3, 0.5)], best=names[:2])
-    rows = chart.to_dict()["data"]["values"]
+    rows = rows_with(chart, "model")
     assert len({row["model"] for row in rows}) == 3
     assert max(len(row["model"]) for row in rows) <= 28
     truth = np.array(names)
-    labels = {row["true"] for row in plot_confusion(truth, truth).to_dict()["data"]["values"]}
+    labels = {row["true"] for row in rows_with(plot_confusion(truth, truth), "true")}
     assert len(labels) == 3
 
 

@@ -71,6 +71,7 @@ EXACT |= {
         "TweedieRegressor",
     )
 }
+EXACT |= {name: {"tol": 1e-10, "alphas": 12} for name in EXACT if name.endswith(("LassoCV", "ElasticNetCV"))}
 EXACT["LogisticRegressionCV"] = {"tol": 1e-10, "Cs": [0.1, 1.0], "cv": 3}  # a grid as small as has a choice
 EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes have no best answer without
 # Stochastic steps depend on the order of rows: these go on to the minimum, or step for all rows at once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -29,7 +30,7 @@ from surefit.stats.spread import Spread
 # Two passes, of which the second needs the first. ``die`` says after how many batches the process kills
 # itself: 6 parts of 3 batches are 18 batches a pass.
 PROGRAM = """
-import os, signal, sys, threading
+import json, os, signal, sys, threading
 import surefit
 import surefit.core.config
 from surefit.data.batch import Batch
@@ -38,9 +39,7 @@ from surefit.engine import checkpoint
 from surefit.stats.spread import Spread
 from tests.laws.pieces import mapped, numbers
 
-engine, folder, die, every = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 surefit.core.config.available_threads = lambda: 2
-checkpoint.Checkpointed.__init__.__defaults__ = (every,)
 
 class Scaled:
     def __init__(self, spread):
@@ -60,20 +59,36 @@ class Deadly:
         return self.of(batch)
 
 read, lock = 0, threading.Lock()
-source = numbers()
-with surefit.config(engine=engine, checkpoint=None if folder == "-" else folder):
-    chosen = choose_engine(source)
-    first = chosen.accumulate(Deadly(Spread.of), source)
-    second = chosen.accumulate(Deadly(Scaled(first)), source)
-print(read, first.scatter.tobytes().hex(), second.scatter.tobytes().hex())
+for line in sys.stdin:
+    engine, folder, die, every = json.loads(line)
+    if child := os.fork():  # it has all that was imported, and no thread yet
+        print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])), flush=True)
+        continue
+    checkpoint.Checkpointed.__init__.__defaults__ = (every,)
+    source = numbers()
+    with surefit.config(engine=engine, checkpoint=folder):
+        chosen = choose_engine(source)
+        first = chosen.accumulate(Deadly(Spread.of), source)
+        second = chosen.accumulate(Deadly(Scaled(first)), source)
+    print(read, first.scatter.tobytes().hex(), second.scatter.tobytes().hex(), flush=True)
+    os._exit(0)
 """
 
 
-def run(root, engine, folder, die=-1, every=4):
-    command = [sys.executable, "-c", PROGRAM, engine, str(folder), str(die), str(every)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
-    assert done.returncode == (-signal.SIGKILL if die >= 0 else 0), done.stderr
-    return done.stdout.split()
+@pytest.fixture(scope="module")
+def run(root):
+    """What runs the program in a process of its own, and says what it printed."""
+    command = [sys.executable, "-c", PROGRAM]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=root, text=True, **pipes) as mother:
+
+        def once(engine, folder, die=-1, every=4):
+            print(json.dumps([engine, folder and str(folder), die, every]), file=mother.stdin, flush=True)
+            words = [] if die >= 0 else mother.stdout.readline().split()
+            assert int(mother.stdout.readline()) == (-signal.SIGKILL if die >= 0 else 0)
+            return words
+
+        yield once
 
 
 # Killed between the passes, and in the middle of each. A batch counts only once it is stored; with threads,
@@ -81,22 +96,22 @@ def run(root, engine, folder, die=-1, every=4):
 @pytest.mark.parametrize(
     ("engine", "deaths"), [("serial", {18: 18, 8: 30, 29: 9}), ("threads", {18: 18, 8: 36, 29: 18})]
 )
-def test_a_killed_process_goes_on_to_the_same_bits(engine, deaths, root, tmp_path):
-    read, *wanted = run(root, engine, "-")
+def test_a_killed_process_goes_on_to_the_same_bits(engine, deaths, run, tmp_path):
+    read, *wanted = run(engine, None)
     assert read == "36"
     for die, most in deaths.items():
         folder = tmp_path / str(die)
-        assert run(root, engine, folder, die) == []
-        read, *found = run(root, engine, folder)
+        assert run(engine, folder, die) == []
+        read, *found = run(engine, folder)
         assert found == wanted
         assert 0 < int(read) <= most
-        assert run(root, engine, folder) == ["0", *wanted]
+        assert run(engine, folder) == ["0", *wanted]
 
 
-def test_a_pass_that_one_engine_began_another_can_end(root, tmp_path):
-    _, *wanted = run(root, "serial", "-")
-    run(root, "serial", tmp_path, die=5, every=1)
-    read, *found = run(root, "threads", tmp_path)
+def test_a_pass_that_one_engine_began_another_can_end(run, tmp_path):
+    _, *wanted = run("serial", None)
+    run("serial", tmp_path, die=5, every=1)
+    read, *found = run("threads", tmp_path)
     assert found == wanted
     assert read == "31"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from tests.laws.charts import rows_with, tables_in
 
 import surefit
 from surefit import metrics
@@ -29,21 +28,6 @@ Y = X @ [1.0, 2.0] + RNG.normal(size=60)
 PAIR = {"line": surefit.Ridge(), "mean": surefit.MeanRegressor()}
 
 
-def tables(node: Any) -> list[list[dict[str, Any]]]:
-    """The data that a chart carries, table by table."""
-    if isinstance(node, list):
-        return [found for entry in node for found in tables(entry)]
-    if not isinstance(node, dict):
-        return []
-    data = node.get("data")
-    own = [data["values"]] if isinstance(data, dict) and "values" in data else []
-    return own + [found for key, entry in node.items() if key != "data" for found in tables(entry)]
-
-
-def rows_with(chart: Any, *names: str) -> list[dict[str, Any]]:
-    return next(table for table in tables(chart.to_dict()) if set(names) <= set(table[0]))
-
-
 CHARTS = {
     "confusion": lambda: plot_confusion(SIDE, CHANCE > 0.5),
     "roc": lambda: plot_roc(SIDE, {"one": CHANCE, "two": -CHANCE}),
@@ -58,7 +42,7 @@ CHARTS = {
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_chart_is_small_and_can_be_drawn(name: str) -> None:
     chart = CHARTS[name]()
-    assert all(len(table) <= MOST_ROWS for table in tables(chart.to_dict()))
+    assert all(len(table) <= MOST_ROWS for table in tables_in(chart))
     assert to_svg(chart).startswith("<svg")
 
 

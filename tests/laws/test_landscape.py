@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.laws.charts import tables_in
 
 import surefit
 from surefit.core.errors import DataError
@@ -45,12 +46,7 @@ def test_many_contours_stay_below_the_limit_of_rows() -> None:
 
 def spots(chart: Any) -> list[dict[str, Any]]:
     """The points at the start and the end, in order."""
-    tables = chart.to_dict().get("datasets", {})
-    rows = [row for table in tables.values() for row in table]
-    layers = chart.to_dict().get("vconcat", [chart.to_dict()])[-1]["layer"]
-    for layer in layers:
-        rows += layer.get("data", {}).get("values", [])
-    return [row for row in rows if row.get("words") in ("start", "end")]
+    return [row for table in tables_in(chart) for row in table if row.get("words") in ("start", "end")]
 
 
 @pytest.mark.parametrize("solver", ["bfgs", "fista", "newton"])

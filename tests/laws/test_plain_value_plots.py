@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from tests.laws.charts import rows_with
 
 import surefit
 from surefit import metrics
@@ -29,13 +28,6 @@ X = RNG.normal(size=(60, 3))
 MODEL = surefit.LinearRegression().fit(X, X @ [1.0, 2.0, 0.0])
 
 
-def values(chart: Any, *names: str) -> list[dict[str, Any]]:
-    """The rows of the chart's table that has those columns."""
-    spec = chart.to_dict()
-    tables = [layer["data"]["values"] for layer in [spec, *spec["layer"]] if "data" in layer]
-    return next(table for table in tables if set(names) <= set(table[0]))
-
-
 @pytest.mark.parametrize("costs", [(1.0, 1.0), (1.0, 5.0), (3.0, 0.0)])
 def test_the_cost_at_a_threshold_is_that_of_the_answers(costs: tuple[float, float]) -> None:
     weight = RNG.integers(0, 3, size=300)
@@ -49,9 +41,9 @@ def test_the_cost_at_a_threshold_is_that_of_the_answers(costs: tuple[float, floa
 
 
 def test_a_threshold_chart_marks_the_one_chosen() -> None:
-    rows = values(plot_threshold(SIDE, CHANCE, costs=(1.0, 4.0), threshold=0.2), "cost")
+    rows = rows_with(plot_threshold(SIDE, CHANCE, costs=(1.0, 4.0), threshold=0.2), "cost")
     assert len(rows) == 101
-    mark = values(plot_threshold(SIDE, CHANCE, threshold=0.25), "words")
+    mark = rows_with(plot_threshold(SIDE, CHANCE, threshold=0.25), "words")
     assert mark == [{"at": 0.25, "words": "0.25"}]
     with pytest.raises(DataError, match="y has 3"):
         plot_threshold([0, 1, 2], [0.1, 0.2, 0.3])
@@ -61,7 +53,7 @@ def test_a_threshold_chart_marks_the_one_chosen() -> None:
 
 def test_classes_are_each_held_against_their_own_truth() -> None:
     truths = {"a": SIDE, "b": 1 - SIDE}
-    rows = values(plot_roc(truths, {"a": CHANCE, "b": CHANCE}), "order")
+    rows = rows_with(plot_roc(truths, {"a": CHANCE, "b": CHANCE}), "order")
     area = metrics.roc_auc_score(SIDE, CHANCE)
     assert {row["model"] for row in rows} == {f"a  {area:.3f}", f"b  {1 - area:.3f}"}
 
@@ -69,26 +61,26 @@ def test_classes_are_each_held_against_their_own_truth() -> None:
 def test_an_importance_is_the_same_from_its_values() -> None:
     found = surefit.permutation_importance(MODEL, X, X @ [1.0, 2.0, 0.0])
     given = plot_worths(found.names, found.mean, found.low, found.high)
-    assert values(given, "mean") == values(plot_importance(found), "mean")
+    assert rows_with(given, "mean") == rows_with(plot_importance(found), "mean")
 
 
 def test_the_largest_either_way_are_drawn() -> None:
     mean = np.array([5.0, 0.1, -4.0, 0.2])
     chart = plot_worths(list("abcd"), mean, mean, mean, most=2)
-    assert [row["name"] for row in values(chart, "name")] == ["a", "c"]
+    assert [row["name"] for row in rows_with(chart, "name")] == ["a", "c"]
     assert "the 2 largest of 4" in chart.to_dict()["title"]["subtitle"]
 
 
 def test_a_dependence_is_the_same_from_its_values() -> None:
     found = surefit.partial_dependence(MODEL, X, 0)
     given = plot_answers(found.column, found.values, found.mean, found.low, found.high)
-    assert values(given, "low") == values(plot_dependence(found), "low")
+    assert rows_with(given, "low") == rows_with(plot_dependence(found), "low")
 
 
 def test_levels_are_not_joined_by_a_line() -> None:
     chart = plot_answers("colour", ["red", "blue"], [1.0, 2.0], [0.5, 1.5], [1.5, 2.5])
     assert {layer["mark"]["type"] for layer in chart.to_dict()["layer"]} == {"rule", "point"}
-    assert [row["at"] for row in values(chart, "at")] == ["red", "blue"]
+    assert [row["at"] for row in rows_with(chart, "at")] == ["red", "blue"]
 
 
 def test_names_stay_different_and_short() -> None:

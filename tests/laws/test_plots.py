@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pytest
+from tests.laws.charts import tables_in
 
 from surefit import Trace
 from surefit.core.errors import DataError, ParameterError
@@ -38,21 +39,6 @@ FALLING = trace_of(1 + 0.5 ** np.arange(30), 0.5 ** np.arange(30))
 
 def panels(chart: Any) -> list[dict[str, Any]]:
     return [panel["layer"][0] for panel in chart.to_dict()["vconcat"]]
-
-
-def rows_in(chart: Any) -> list[list[dict[str, Any]]]:
-    """The data that a chart carries, table by table."""
-    spec = chart.to_dict()
-    return [*spec.get("datasets", {}).values(), *re_values(spec)]
-
-
-def re_values(node: Any) -> list[list[dict[str, Any]]]:
-    if isinstance(node, list):
-        return [found for entry in node for found in re_values(entry)]
-    if not isinstance(node, dict):
-        return []
-    own = [node["data"]["values"]] if isinstance(node.get("data"), dict) and "values" in node["data"] else []
-    return own + [found for key, entry in node.items() if key != "data" for found in re_values(entry)]
 
 
 def hostile_chart() -> Any:
@@ -124,13 +110,13 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_rows_are_refused() -> None:
-    assert len(rows_of({"x": np.zeros(MOST_ROWS)}).values) == MOST_ROWS
+    assert len(rows_of({"x": np.zeros(MOST_ROWS)})) == MOST_ROWS
     with pytest.raises(DataError, match=r"5001 rows .* aggregate or thin"):
         rows_of({"x": np.zeros(MOST_ROWS + 1)})
 
 
 def test_what_is_not_finite_is_missing() -> None:
-    values = rows_of({"x": [1.0, np.nan, np.inf], "name": ["a", "b", "c"]}).to_dict()["values"]
+    values = rows_of({"x": [1.0, np.nan, np.inf], "name": ["a", "b", "c"]}).to_pylist()
     assert values == [{"x": 1.0, "name": "a"}, {"x": None, "name": "b"}, {"x": None, "name": "c"}]
 
 
@@ -146,7 +132,7 @@ def test_a_thinned_line_keeps_its_ends_and_its_extremes(count: int) -> None:
 
 def test_a_long_trace_makes_a_small_chart() -> None:
     long = trace_of(np.linspace(9, 1, 20_000), np.geomspace(1, 1e-9, 20_000))
-    tables = rows_in(long.plot())
+    tables = tables_in(long.plot())
     assert len(tables) == 2
     assert all(len(rows) <= 1000 for rows in tables)
     assert [rows[-1]["iteration"] for rows in tables] == [20_000, 20_000]
@@ -173,7 +159,7 @@ def test_the_axis_of_the_objective_suits_it(objective: list[float], scale: str) 
 
 def test_a_gap_of_zero_is_drawn_at_the_bottom_and_says_so() -> None:
     chart = plot_trace(trace_of(gap=[1.0, 1e-3, 0.0, -1e-18]))
-    [rows] = rows_in(chart)
+    [rows] = tables_in(chart)
     assert [row["drawn"] for row in rows] == [1.0, 1e-3, 1e-4, 1e-4]
     assert [row["value"] for row in rows] == [1.0, 1e-3, 0.0, -1e-18]
     assert ">0</text>" in to_svg(chart)

@@ -125,7 +125,7 @@ def test_hard_columns(kind):
 def test_choosing_agrees_with_scikit_learn(kind, shape):
     several = kind.startswith("MultiTask")
     X, y = planted(*shape, targets=2 if several else 0, seed=11)
-    options = {"cv": 4, "alphas": 30, "tol": 1e-11}
+    options = {"cv": 3, "alphas": 12, "tol": 1e-11}
     if "Elastic" in kind:
         options["l1_ratio"] = [0.3, 0.9]
     ours = getattr(surefit, kind)(**options).fit(X, y)

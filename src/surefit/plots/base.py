@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from surefit.core.errors import DataError, ParameterError
@@ -22,26 +23,21 @@ if TYPE_CHECKING:
 MOST_ROWS = 5000
 
 
-def rows_of(columns: Mapping[str, ArrayLike]) -> altair.Data:
+def rows_of(columns: Mapping[str, ArrayLike]) -> pa.Table:
     """Put columns of equal length into the form that a chart carries; what is not finite becomes missing."""
-    import altair
-
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     count = max(map(len, arrays.values()))
     if count > MOST_ROWS:
         raise DataError(
             f"a chart of {count} rows would be large and slow; aggregate or thin them to {MOST_ROWS} first."
         )
-    lists = [_plain(array) for array in arrays.values()]
-    return altair.Data(values=[dict(zip(arrays, row, strict=True)) for row in zip(*lists, strict=True)])
+    return pa.table({name: _column(array) for name, array in arrays.items()})
 
 
-def _plain(array: NDArray[Any]) -> list[Any]:
-    if array.dtype.kind != "f":
-        return array.tolist()
-    return [
-        value if finite else None for value, finite in zip(array.tolist(), np.isfinite(array), strict=True)
-    ]
+def _column(array: NDArray[Any]) -> pa.Array:
+    if array.dtype.kind == "f":
+        return pa.array(array, mask=~np.isfinite(array))
+    return pa.array(array.tolist())
 
 
 def thinned(values: NDArray[np.float64], most: int = 1000) -> NDArray[np.intp]:
@@ -86,7 +82,7 @@ def to_svg(chart: Chart) -> str:
     import vl_convert
 
     # No address is allowed, so that a chart cannot fetch anything while it is drawn.
-    return str(vl_convert.vegalite_to_svg(chart.to_json(), vl_version=_version(), allowed_base_urls=[]))
+    return str(vl_convert.vegalite_to_svg(_spec(chart), vl_version=_version(), allowed_base_urls=[]))
 
 
 def to_png(chart: Chart, scale: float = 2.0) -> bytes:
@@ -94,7 +90,7 @@ def to_png(chart: Chart, scale: float = 2.0) -> bytes:
     import vl_convert
 
     return bytes(
-        vl_convert.vegalite_to_png(chart.to_json(), vl_version=_version(), scale=scale, allowed_base_urls=[])
+        vl_convert.vegalite_to_png(_spec(chart), vl_version=_version(), scale=scale, allowed_base_urls=[])
     )
 
 
@@ -103,7 +99,7 @@ def to_html(chart: Chart, title: str = "surefit") -> str:
     import vl_convert
 
     # Text such as a column's name may hold "</script>": as an escape it stays text.
-    spec = json.dumps(chart.to_dict()).replace("<", "\\u003c")
+    spec = json.dumps(_spec(chart)).replace("<", "\\u003c")
     libraries = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", _version())
     return _PAGE.format(title=html.escape(title), libraries=libraries, spec=spec)
 
@@ -122,6 +118,13 @@ def save(chart: Chart, path: str | Path) -> Path:
         )
     path.write_bytes(writers[path.suffix.lower()]())
     return path
+
+
+def _spec(chart: Chart) -> dict[str, Any]:
+    """Return the chart in Vega-Lite, checked against its schema but for the rows, which take far longer."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    type(chart).validate(spec | {"datasets": {name: [] for name in spec.get("datasets", {})}})
+    return spec
 
 
 def _version() -> str:
