@@ -82,6 +82,8 @@ class Curvature(Statistic):
             gradient = np.zeros(0) if fused.gradient is None else fused.gradient[:end]
             hessian = np.zeros(0) if fused.hessian is None else fused.hessian[:end, :end]
             return cls(weight, fused.value, gradient, hessian)
+        if order == 0 and not w.any() and batch.offset is None and getattr(loss, "task", "") == "multiclass":
+            return cls(*_of_classes(batch, loss, w.shape[1], intercept), np.zeros(0), np.zeros(0))
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
         z = scores_of(batch, w, intercept)
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
@@ -137,6 +139,13 @@ class Curvature(Statistic):
 class _Summed(SquaredTrial):
     def value(self, y: Any, z: Any) -> Any:
         return super().value(y, z).sum(axis=1)
+
+
+def _of_classes(batch: Batch, loss: Any, outputs: int, intercept: Any) -> tuple[float, float]:
+    """Return weight and loss of rows that all have the same scores: one row a class tells them."""
+    weight = np.bincount(np.asarray(batch.y, dtype=np.intp), batch.weight, minlength=outputs)
+    z = np.zeros((outputs, outputs)) + (0.0 if intercept is None else intercept)
+    return float(weight.sum()), float(weight @ loss.value(np.arange(outputs), z))
 
 
 def _both(loss: Any, y: Any, z: Any) -> tuple[Any, Any]:
