@@ -1,20 +1,19 @@
 """Write docs/coverage.md and the README's table from the ``covers`` marks of the tests; ``--check`` compares.
 
-The tests are collected, not run: a mark counts where the test stands in the suite that `make test` runs.
+The files of the tests are read, not run: a mark is written above its test, in plain strings.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ast
 import importlib
-import io
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- coverage:begin -->", "<!-- coverage:end -->"
@@ -57,17 +56,12 @@ class Cover:
     tests: set[str] = field(default_factory=set)
 
 
-class Collector:
-    """A pytest plugin that reads the marks of the collected tests."""
+class Mark(NamedTuple):
+    """One ``@pytest.mark.covers(*items, by=name)``, and the test below it."""
 
-    def __init__(self) -> None:
-        self.marks: list[tuple[str, pytest.Mark]] = []
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note each mark with its test; the cases of a parametrised test count as one."""
-        for item in session.items:
-            test = item.nodeid.split("[")[0]
-            self.marks += [(test, mark) for mark in item.iter_markers("covers")]
+    test: str
+    items: tuple[str, ...]
+    by: str | None
 
 
 def read_catalogue() -> Catalogue:
@@ -76,29 +70,43 @@ def read_catalogue() -> Catalogue:
     return Catalogue(**tomllib.loads(text))
 
 
-def collect() -> list[tuple[str, pytest.Mark]]:
-    """Return every mark of the suite, with its test."""
-    collector, output = Collector(), io.StringIO()
-    arguments = ["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(ROOT)]
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        code = pytest.main([*arguments, str(ROOT / "tests")], plugins=[collector])
-    if code not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
-        raise CoverageError(
-            f"{output.getvalue()}\nThe tests cannot be collected: mend what stands above first."
-        )
-    return collector.marks
+def collect(tests: Path = ROOT / "tests") -> list[Mark]:
+    """Return every mark of the tests in a folder."""
+    marks = []
+    for path in sorted(tests.rglob("test_*.py")):
+        name = path.relative_to(tests.parent).as_posix()
+        marks += list(_marks(ast.parse(path.read_text(encoding="utf-8"), name), name))
+    return marks
 
 
-def read_marks(catalogue: Catalogue, marks: list[tuple[str, pytest.Mark]]) -> dict[str, Cover]:
+def _marks(node: ast.Module | ast.ClassDef, name: str) -> Iterator[Mark]:
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef):
+            yield from _marks(inner, f"{name}::{inner.name}")
+        elif isinstance(inner, ast.FunctionDef) and inner.name.startswith("test_"):
+            for call in inner.decorator_list:
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.covers":
+                    yield _mark(f"{name}::{inner.name}", call)
+
+
+def _mark(test: str, call: ast.Call) -> Mark:
+    try:
+        items = tuple(ast.literal_eval(argument) for argument in call.args)
+        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except ValueError:
+        raise CoverageError(f"{test}: write the mark's items and by= as plain strings.") from None
+    return Mark(test, items, named.get("by"))
+
+
+def read_marks(catalogue: Catalogue, marks: list[Mark]) -> dict[str, Cover]:
     """Return who covers each item, and refuse a mark that names what does not exist."""
     covers: dict[str, Cover] = defaultdict(Cover)
-    for test, mark in marks:
-        name = mark.kwargs.get("by")
-        if not mark.args or not isinstance(name, str):
+    for test, items, name in marks:
+        if not items or not isinstance(name, str):
             raise CoverageError(f'{test}: write who covers what: covers("cs443:4.1", by="LinearRegression").')
         if not resolves(name):
             raise CoverageError(f"{test}: surefit has no {name!r}: correct the mark's by=.")
-        for item in mark.args:
+        for item in items:
             if item not in catalogue.items:
                 raise CoverageError(f"{test}: docs/coverage.toml has no item {item!r}: correct the mark.")
             covers[item].names.add(name)

@@ -8,7 +8,6 @@ from types import ModuleType
 
 import pytest
 
-pytest_plugins = ["pytester"]
 ITEMS = 456
 
 
@@ -73,27 +72,36 @@ def test_the_documents_are_up_to_date(root: Path) -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_marks_are_collected_without_running_a_test(pytester: pytest.Pytester, tool: ModuleType) -> None:
-    pytester.makeini("[pytest]\nmarkers = covers: items")
-    pytester.makepyfile(
-        test_it="""
-        import pytest
-        @pytest.mark.covers("c:1", by="config")
-        @pytest.mark.parametrize("case", [1, 2])
-        def test_both(case): raise RuntimeError
+def test_marks_are_read_where_they_stand(tmp_path: Path, tool: ModuleType) -> None:
+    (tmp_path / "test_it.py").write_text(
         """
+import pytest
+
+@pytest.mark.covers("c:1", by="config")
+@pytest.mark.parametrize("case", [1, 2])
+def test_both(case): raise RuntimeError
+
+@pytest.mark.covers("c:2", by="config")
+def helper(): ...
+
+class TestMore:
+    @pytest.mark.covers("c:2", "c:3")
+    def test_three(self): raise RuntimeError
+"""
     )
-    collector = tool.Collector()
-    pytester.inline_run("--collect-only", "-p", "no:xdist", plugins=[collector])
-    assert {(test, mark.args, mark.kwargs["by"]) for test, mark in collector.marks} == {
-        ("test_it.py::test_both", ("c:1",), "config")
-    }
+    where = f"{tmp_path.name}/test_it.py"
+    assert tool.collect(tmp_path) == [
+        (f"{where}::test_both", ("c:1",), "config"),
+        (f"{where}::TestMore::test_three", ("c:2", "c:3"), None),
+    ]
+    (tmp_path / "test_it.py").write_text("@pytest.mark.covers(ITEM, by='config')\ndef test_it(): ...\n")
+    with pytest.raises(tool.CoverageError, match="test_it: write the mark's items and by= as plain strings"):
+        tool.collect(tmp_path)
 
 
 def test_marks_of_one_item_add_up(tool: ModuleType) -> None:
     catalogue = tool.Catalogue({}, {}, {"c:1": "One", "c:2": "Two"})
-    covers = pytest.mark.covers
-    marks = [("a", covers("c:1", "c:2", by="config").mark), ("b", covers("c:1", by="current_config").mark)]
+    marks = [tool.Mark("a", ("c:1", "c:2"), "config"), tool.Mark("b", ("c:1",), "current_config")]
     assert tool.read_marks(catalogue, marks) == {
         "c:1": tool.Cover({"config", "current_config"}, {"a", "b"}),
         "c:2": tool.Cover({"config"}, {"a"}),
@@ -101,14 +109,16 @@ def test_marks_of_one_item_add_up(tool: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "message"),
+    ("items", "by", "message"),
     [
-        (pytest.mark.covers("cs443:99.9", by="config"), "no item 'cs443:99.9'"),
-        (pytest.mark.covers("cs443:4.1"), "who covers what"),
-        (pytest.mark.covers(by="config"), "who covers what"),
-        (pytest.mark.covers("cs443:4.1", by="NoSuchName"), "surefit has no 'NoSuchName'"),
+        (("cs443:99.9",), "config", "no item 'cs443:99.9'"),
+        (("cs443:4.1",), None, "who covers what"),
+        ((), "config", "who covers what"),
+        (("cs443:4.1",), "NoSuchName", "surefit has no 'NoSuchName'"),
     ],
 )
-def test_a_wrong_mark_is_refused(tool: ModuleType, mark: pytest.MarkDecorator, message: str) -> None:
+def test_a_wrong_mark_is_refused(
+    tool: ModuleType, items: tuple[str, ...], by: str | None, message: str
+) -> None:
     with pytest.raises(tool.CoverageError, match=f"^tests/x.py::test_it: .*{message}"):
-        tool.read_marks(tool.read_catalogue(), [("tests/x.py::test_it", mark.mark)])
+        tool.read_marks(tool.read_catalogue(), [tool.Mark("tests/x.py::test_it", items, by)])
