@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
 TASK ?=
+MAKEFLAGS += --jobs=2
 NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
@@ -31,7 +32,7 @@ lint: $(VENV)/.test    ## ruff and clang-format, check only
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror $(filter %.h %.cpp,$(NATIVE))
 
-types: $(VENV)/.test build    ## mypy
+types: $(VENV)/.test    ## mypy
 	@echo "== types"
 	$(BIN)/mypy
 
@@ -61,6 +62,10 @@ $(VENV)/.built: $(VENV)/.build $(NATIVE)
 	@echo "== compiling the native core"
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@touch $@
+
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+$(VENV)/.built: | $(VENV)/.test  # one pip at a time; C++ tests and types take the other core meanwhile
+endif
 
 $(VENV)/.build: pyproject.toml constraints.txt tools/requirements.py
 	@sh tools/bootstrap.sh $(PYTHON) $(VENV)
