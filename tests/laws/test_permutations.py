@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, permutation_test_score
@@ -12,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import surefit
 from surefit import resample
-from surefit.core.errors import DataError, ParameterError
 from surefit.core.native.linear_shuffle import linear_shuffle, linear_shuffle_twin
 from surefit.evaluate import importance, permutation_test
 
@@ -126,23 +124,3 @@ def test_classes_groups_and_pipelines():
     constant = surefit.permutation_test(surefit.Ridge(), X, groups * 1.0, groups=groups, draws=7)
     np.testing.assert_allclose(constant.shuffled, constant.score, rtol=1e-9)  # within groups nothing changes
     assert surefit.permutation_test(LogisticRegression(), X, LABELS, draws=2, split=2).score > 0.8
-
-
-def test_what_needs_rows_in_memory_says_so():
-    table = pa.table({**{f"x{k}": X[:, k] for k in range(9)}, "y": Y})
-    model = surefit.Ridge().fit(table, "y")
-    for call in (
-        lambda: surefit.permutation_test(model, table, "y"),
-        lambda: surefit.permutation_importance(model, table, "y"),
-        lambda: surefit.learning_curve(model, table, "y"),
-        lambda: surefit.bootstrap_validate(model, table, "y"),
-        lambda: surefit.nested_cross_validate(model, {"alpha": [1.0]}, table, "y"),
-        lambda: surefit.SelectKBest("f_regression").fit(table, "y"),
-        lambda: surefit.SequentialFeatureSelector(model).fit(table, "y"),
-    ):
-        with pytest.raises(DataError, match=r"a table that is read in batches: (load|select)"):
-            call()
-    with pytest.raises(ParameterError, match="draws=0 must be a whole number of at least 1"):
-        surefit.permutation_test(model, X, Y, draws=0)
-    with pytest.raises(DataError, match="X has 120 rows and y has 60"):
-        surefit.permutation_test(model, X, Y[:60])

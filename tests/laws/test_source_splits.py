@@ -127,8 +127,6 @@ def test_what_cannot_be_split_says_so(folder):
         surefit.cross_validate(model, table, split=resample.Bootstrap(2, random_state=0))
     with pytest.raises(ParameterError, match="groups='team' is not a column of the table"):
         surefit.cross_validate(model, table, split=3, groups="team")
-    with pytest.raises(ParameterError, match="train_scores=True cannot be used with a table"):
-        surefit.cross_validate(model, table, train_scores=True)
     with pytest.raises(ParameterError, match="must be a number of folds, an object with a method split"):
         surefit.cross_validate(model, table, split="five")
     holes = pa.Table.from_pandas(FRAME[["x", "y"]].assign(who=[None, *FRAME["who"][1:]]))

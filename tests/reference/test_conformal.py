@@ -193,5 +193,5 @@ def test_what_cannot_be_wrapped_is_refused(model: Any, error: Any, message: str)
         model.fit(X, np.arange(20) % 2)
     with pytest.raises(DataError, match="y has 3"):
         ConformalRegressor(LinearRegression()).fit(X, [1.0, 2.0, 3.0])
-    with pytest.raises(DataError, match="rows in memory"):
+    with pytest.raises(DataError, match="holds no data file"):
         ConformalRegressor(LinearRegression()).fit("folder/*.parquet", "y")

@@ -12,7 +12,7 @@ import scipy.stats
 from statsmodels.stats.proportion import proportion_confint
 
 import surefit
-from surefit import metrics
+from surefit import metrics, resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.evaluate.intervals_auc import delong
 from surefit.evaluate.intervals_folds import corrected_interval
@@ -308,3 +308,40 @@ def test_the_corrected_t_of_ten_folds_holds_the_truth_at_least_as_often_as_it_sa
         risk = np.mean([1 + np.sum((m.coef_ - 1) ** 2) + m.intercept_**2 for m in found.models])
         hits += risk in found.intervals["mean_squared_error"]
     assert hits / 500 >= 0.88
+
+
+def lines(rng: Any, rows: int) -> tuple[Any, Any]:
+    X = rng.normal(size=(rows, 4))
+    return X, X.sum(axis=1) + rng.normal(size=rows)
+
+
+def test_folds_cut_anew_have_the_degrees_of_freedom_of_one_cut() -> None:
+    """Four copies of one cut say no more than it does, but for a smaller share of chance in the folds."""
+    one = [0.8, 0.9, 0.85, 0.95, 0.75]
+    share, spread = 1 / 4, np.var(one, ddof=1)
+    found = corrected_interval(one * 4, share, folds=5)
+    reach = scipy.stats.t.ppf(0.975, 4) * math.sqrt((1 / 20 + share) * spread)
+    assert found.high - found.estimate == pytest.approx(reach, rel=1e-12)
+    X, y = lines(np.random.default_rng(0), 50)
+    split = resample.RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)
+    run = surefit.cross_validate(surefit.LinearRegression(), X, y, split=split, metrics="r2_score")
+    scores = [fold.scores["r2_score"] for fold in run.folds]
+    assert run.intervals["r2_score"].low == pytest.approx(corrected_interval(scores, share, folds=5).low)
+    with pytest.raises(DataError, match="7 scores are not those of whole cuts of 5 folds"):
+        corrected_interval([0.1] * 7, share, folds=5)
+
+
+def covered_by_repeats(draws: int) -> float:
+    rng, hits = np.random.default_rng(5), 0
+    split = resample.RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)
+    options: Any = {"split": split, "metrics": "mean_squared_error", "level": 0.9, "keep_models": True}
+    for _ in range(draws):
+        found = surefit.cross_validate(surefit.LinearRegression(), *lines(rng, 60), **options)
+        risk = np.mean([1 + np.sum((m.coef_ - 1) ** 2) + m.intercept_**2 for m in found.models])
+        hits += risk in found.intervals["mean_squared_error"]
+    return hits / draws
+
+
+@pytest.mark.slow
+def test_folds_cut_four_times_hold_the_truth_at_least_as_often_as_they_say() -> None:
+    assert covered_by_repeats(500) >= 0.9

@@ -20,6 +20,7 @@ from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.data.table import Table
 from surefit.data.targets import with_target
 from surefit.engine.base import choose_engine
+from surefit.evaluate.source_models import reads_sources
 from surefit.metrics import groups
 from surefit.metrics.base import Metric
 from surefit.models.base import Estimator
@@ -166,10 +167,12 @@ def _streamed(model: Any, metrics: dict[str, Metric], X: Any, y: Any, weight: An
     if by is not None and not isinstance(by, str):
         raise DataError("assess: for a table to be read, by names one of its columns.")
     source = read(X, target=y, weight=weight)
-    for _, step in getattr(model, "steps", [])[:-1]:
-        if step is not None and step != "passthrough":
-            source = step.transform(source)
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = model
+    if hasattr(model, "steps") and reads_sources(model):
+        for _, step in model.steps[:-1]:
+            if step is not None and step != "passthrough":
+                source = step.transform(source)
+        last = model.steps[-1][1]
     classes = getattr(last, "classes_", None)
     if isinstance(last, Estimator):
         source = admit(last, last._accepted(), source, reset=False, classes=classes)

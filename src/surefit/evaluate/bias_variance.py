@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.data.door import is_streamed
+from surefit.data.source import Source
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.bias_variance_labels import decompose_labels
 from surefit.evaluate.cross_validate import jobs_of
+from surefit.evaluate.rows import rows_of
+from surefit.evaluate.source_models import answers_of
 
 Vector = NDArray[np.float64]
 LOSSES = ("squared", "domingos", "kohavi_wolpert")
@@ -47,7 +51,7 @@ class BiasVariance:
 
 def bias_variance(
     model: Any,
-    data: Callable[[np.random.Generator], tuple[Any, Any]] | tuple[Any, Any],
+    data: Callable[[np.random.Generator], tuple[Any, Any]] | tuple[Any, Any] | Source,
     X: Any,
     truth: Any,
     *,
@@ -62,12 +66,12 @@ def bias_variance(
     .. math:: E(y - \hat f)^2 = \sigma^2 + (f - E\hat f)^2 + E(\hat f - E\hat f)^2
 
     model: what is fitted to each training set. data: a function of a random generator that makes a
-    training set (X, y), for a simulation; or one training set, whose rows are then drawn with
-    replacement. X, truth: the points, and what is true there: for squared loss the value without noise,
-    or, where it is not known, a measured one, whose noise then counts as bias; for labels the label, or
-    the probability of each class, in the order of the labels' values. noise: the variance of the noise,
-    for squared loss. loss: "squared"; or, for labels, "domingos" or "kohavi_wolpert", the two ways to
-    split the 0-1 loss. draws: training sets.
+    training set (X, y), for a simulation; or one training set, (X, y) or a source with a target, whose rows
+    are then drawn with replacement. X, truth: the points, and what is true there: for squared loss the
+    value without noise, or, where it is not known, a measured one, whose noise then counts as bias; for
+    labels the label, or the probability of each class, in the order of the labels' values. noise: the
+    variance of the noise, for squared loss. loss: "squared"; or, for labels, "domingos" or
+    "kohavi_wolpert", the two ways to split the 0-1 loss. draws: training sets.
 
     >>> import surefit
     >>> def sample(rng):
@@ -91,29 +95,27 @@ def predictions_of(
     model: Any, data: Any, X: Any, draws: int, n_jobs: int | None = None, random_state: Any = 0
 ) -> NDArray[Any]:
     """The answers at the points of models fitted to so many training sets, (draws, points)."""
-    sample = data if callable(data) else _bootstrap(*data)
+    learn = _simulated(model, data) if callable(data) else _bootstrap(model, data)
     streams = [
         np.random.Generator(np.random.Philox(seed))
         for seed in np.random.SeedSequence(random_state).spawn(draws)
     ]
 
     def one(rng: np.random.Generator) -> Any:
-        rows, target = sample(rng)
-        return np.asarray(clone(model).fit(rows, target).predict(X))
+        return answers_of(learn(rng), X)
 
-    return np.array(list(in_turn(one, streams, jobs_of(n_jobs))))
+    # A table that is read is read by all threads at once.
+    return np.array(list(in_turn(one, streams, 1 if is_streamed(data) else jobs_of(n_jobs))))
 
 
-def _bootstrap(X: Any, y: Any) -> Callable[[np.random.Generator], tuple[Any, Any]]:
-    from sklearn.utils import _safe_indexing
+def _simulated(model: Any, sample: Any) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: clone(model).fit(*sample(rng))
 
-    target = np.asarray(y)
 
-    def sample(rng: np.random.Generator) -> tuple[Any, Any]:
-        rows = rng.integers(len(target), size=len(target))
-        return _safe_indexing(X, rows), target[rows]
-
-    return sample
+def _bootstrap(model: Any, data: Any) -> Callable[[np.random.Generator], Any]:
+    """Models of rows drawn with replacement, which weigh as often as they are drawn where rows are read."""
+    table = rows_of(model, *((data, None) if is_streamed(data) else data))
+    return lambda rng: table.fit(model, rng.integers(table.count, size=table.count))
 
 
 def _squared(answers: Vector, truth: Any, noise: Any) -> BiasVariance:

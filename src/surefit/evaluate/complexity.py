@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.progress import progress
-from surefit.evaluate.in_memory import need_memory
+from surefit.evaluate.rows import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class EffectiveParameters:
 
 
 def effective_parameters(
-    model: Any, X: Any, y: Any, *, probes: int = 50, step: float = 0.5, random_state: int = 0
+    model: Any, X: Any, y: Any = None, *, probes: int = 50, step: float = 0.5, random_state: int = 0
 ) -> EffectiveParameters:
     """Return the effective number of parameters of any regression model, by fitting it to shaken targets.
 
@@ -43,8 +42,8 @@ def effective_parameters(
     >>> round(found.value, 9)  # 1 for the intercept, 5 / (5 + 5) for the column
     1.5
     """
-    need_memory("effective_parameters", X, y)
-    truth = np.asarray(y, dtype=np.float64)
+    table = rows_of(model, X, y)
+    truth = np.asarray(table.y, dtype=np.float64)
     if truth.ndim != 1 or len(truth) < 2:
         raise DataError("y must be one column of numbers with at least two rows.")
     if probes < 1 or not step > 0:
@@ -57,11 +56,11 @@ def effective_parameters(
         signs = np.eye(len(truth))
     else:
         signs = np.random.default_rng(random_state).choice([-1.0, 1.0], size=(probes, len(truth)))
-    before = np.asarray(clone(model).fit(X, truth).predict(X))
+    before = table.ask(table.fit(model, None, truth))
     found = np.empty(len(signs))
     with progress("fits to shaken targets", total=len(signs)) as bar:
         for k, sign in enumerate(signs):
-            after = np.asarray(clone(model).fit(X, truth + size * sign).predict(X))
+            after = table.ask(table.fit(model, None, truth + size * sign))
             found[k] = sign @ (after - before) / size
             bar.advance()
     if one_by_one:

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.parameters import Has, Interval, RandomState, validate
-from surefit.data.checks import check_weights
-from surefit.evaluate.conformal_scores import conformal_quantile, refuse_sources, set_aside
-from surefit.evaluate.cross_validate_folds import weights_for
-from surefit.resample.choose import count_rows, pairs_of
+from surefit.evaluate.conformal_scores import conformal_quantile, set_aside
+from surefit.evaluate.rows import rows_of
+from surefit.evaluate.source_models import answers_of
+from surefit.resample.choose import pairs_of
 
 Level = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
 Share = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
@@ -31,7 +31,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     covered with :math:`2\,\text{level} - 1` at least, and about ``level`` in practice. "cqr" widens or
     narrows the band of two quantile models, so that it follows the spread; the model needs a parameter
     ``quantile``. calibration: the share of rows set aside by "split" and "cqr"; a frozen model is
-    calibrated with all rows.
+    calibrated with all rows. X may be a table that is read in batches, with the name of its target as y: it
+    is read for each fit and each question, and only errors are held.
 
     >>> import numpy as np, surefit
     >>> rng = np.random.default_rng(0)
@@ -59,60 +60,59 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConformalRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConformalRegressor:
         """Fit the model or models, and keep the errors of rows that they have not seen."""
         validate(self)
-        refuse_sources(self, X, y)
-        truth = np.asarray(y, dtype=np.float64)
+        table = rows_of(self, X, y, sample_weight)
+        truth = np.asarray(table.y, dtype=np.float64)
         if truth.ndim != 1:
             raise DataError(f"ConformalRegressor takes one target a row, but y has {truth.ndim} dimensions.")
-        weight = check_weights(sample_weight, len(truth))
         if self.method in ("cross", "jackknife+"):
-            self._fit_cross(X, truth, weight)
+            self._fit_cross(table, truth)
         else:
-            self._fit_split(X, truth, weight)
+            self._fit_split(table, truth)
         if hasattr(self.models_[0], "n_features_in_"):
             self.n_features_in_ = self.models_[0].n_features_in_
         return self
 
-    def _fit_split(self, X: Any, y: Any, weight: Any) -> None:
-        train, aside = set_aside(self.model, X, y, self.calibration, self.random_state, stratify=False)
+    def _fit_split(self, table: Any, y: Any) -> None:
+        train, aside = set_aside(self.model, y, self.calibration, self.random_state, stratify=False)
         tail = (1 - self.level) / 2
         wanted = [self.model] if self.method == "split" else [_at(self.model, q) for q in (tail, 1 - tail)]
-        self.models_ = [_fitted(model, X, y, weight, train) for model in wanted]
-        answers = [np.asarray(model.predict(_safe_indexing(X, aside))) for model in self.models_]
+        self.models_ = [table.fit(model, train) for model in wanted]
+        answers = [table.ask(model, aside) for model in self.models_]
         errors = np.maximum(answers[0] - y[aside], y[aside] - answers[-1])
         self.errors_ = errors
-        given = None if weight is None else weight[aside]
+        given = None if table.weight is None else table.weight[aside]
         self.width_ = conformal_quantile(errors, self.level, given)
 
-    def _fit_cross(self, X: Any, y: Any, weight: Any) -> None:
-        rows = count_rows(X)
+    def _fit_cross(self, table: Any, y: Any) -> None:
+        rows = len(y)
         folds = rows if self.method == "jackknife+" else self.folds
-        pairs = pairs_of(folds, X, random_state=self.random_state)
-        self.models_ = [_fitted(self.model, X, y, weight, train) for train, _ in pairs]
+        pairs = pairs_of(folds, y, random_state=self.random_state)
+        self.models_ = [table.fit(self.model, train) for train, _ in pairs]
         self.errors_, self.model_of_row_ = np.empty(rows), np.empty(rows, dtype=np.intp)
         for number, (_, test) in enumerate(pairs):
-            answer = np.asarray(self.models_[number].predict(_safe_indexing(X, test)))
+            answer = table.ask(self.models_[number], test)
             self.errors_[test], self.model_of_row_[test] = np.abs(y[test] - answer), number
-        self.weight_of_row_ = weight
-        self.whole_ = _fitted(self.model, X, y, weight, np.arange(rows))
+        self.weight_of_row_ = table.weight
+        self.whole_ = table.fit(self.model)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict a number a row: by the model of all rows, or the middle of two quantiles."""
         check_is_fitted(self, "models_")
         if self.method in ("cross", "jackknife+"):
-            return np.asarray(self.whole_.predict(X))
-        return np.asarray(np.mean([model.predict(X) for model in self.models_], axis=0))
+            return answers_of(self.whole_, X)
+        return np.asarray(np.mean([answers_of(model, X) for model in self.models_], axis=0))
 
     def predict_interval(self, X: Any) -> NDArray[np.float64]:
         """Return low and high for each row, (n, 2); infinite where there are too few rows for the level."""
         check_is_fitted(self, "models_")
-        answers = np.stack([np.asarray(model.predict(X), dtype=np.float64) for model in self.models_])
+        answers = np.stack([answers_of(model, X).astype(np.float64) for model in self.models_])
         if self.method in ("split", "cqr"):
             low, high = answers[0] - self.width_, answers[-1] + self.width_
             crossed = low > high  # a band that was narrowed past itself: its middle is what is left
-            middle = (low + high) / 2
+            middle = np.where(crossed, answers[0] + answers[-1], 0.0) / 2
             return np.column_stack([np.where(crossed, middle, low), np.where(crossed, middle, high)])
         found = np.empty((answers.shape[1], 2))
         step = max(1, BLOCK // len(self.errors_))
@@ -136,11 +136,6 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.model).input_tags
         return tags
-
-
-def _fitted(model: Any, X: Any, y: Any, weight: Any, rows: Any) -> Any:
-    given = {} if weight is None else weights_for(model, weight[rows])
-    return clone(model).fit(_safe_indexing(X, rows), y[rows], **given)
 
 
 def _at(model: Any, quantile: float) -> Any:

@@ -6,16 +6,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.parameters import RandomState, validate
-from surefit.data.checks import check_weights
 from surefit.evaluate.conformal import Level, Model, Share
-from surefit.evaluate.conformal_scores import conformal_quantile, refuse_sources, set_aside
-from surefit.evaluate.cross_validate_folds import weights_for
+from surefit.evaluate.conformal_scores import conformal_quantile, set_aside
+from surefit.evaluate.rows import rows_of
+from surefit.evaluate.source_models import answers_of
 from surefit.resample.streams import seed_of, stream
 
 
@@ -26,7 +26,7 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     empty perhaps. "aps" takes classes in order of their probability until enough is covered, so that hard
     rows get larger sets; the last class is in with the chance that makes the level exact, drawn from
     ``random_state``, unless ``randomize=False``, which covers more. calibration: the share of rows set aside;
-    a frozen model is calibrated with all rows.
+    a frozen model is calibrated with all rows. X may be a table that is read in batches.
 
     >>> import surefit
     >>> from sklearn.datasets import load_iris
@@ -54,19 +54,17 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.calibration = calibration
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConformalClassifier:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConformalClassifier:
         """Fit the model, and keep how strange the rows set aside look to it."""
         validate(self)
-        refuse_sources(self, X, y)
-        truth = np.asarray(y)
-        weight = check_weights(sample_weight, len(truth))
+        table = rows_of(self, X, y, sample_weight)
+        truth, weight = table.y, table.weight
         if not hasattr(self.model, "predict_proba"):
             raise RefusalError(f"{type(self.model).__name__} has no predict_proba, which sets are made of.")
         self._seed = seed_of(self.random_state)
         state = np.random.RandomState(self._seed % 2**32)
-        train, aside = set_aside(self.model, X, truth, self.calibration, state, stratify=True)
-        given = {} if weight is None else weights_for(self.model, weight[train])
-        self.model_ = clone(self.model).fit(_safe_indexing(X, train), truth[train], **given)
+        train, aside = set_aside(self.model, truth, self.calibration, state, stratify=True)
+        self.model_ = table.fit(self.model, train)
         self.classes_ = self.model_.classes_
         known = np.isin(truth[aside], self.classes_)
         if not known.all():
@@ -74,7 +72,7 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"class {truth[aside][~known][0]!s} is not among the rows to learn from; add some."
             )
         codes = np.searchsorted(self.classes_, truth[aside])
-        chances = np.asarray(self.model_.predict_proba(_safe_indexing(X, aside)), dtype=np.float64)
+        chances = table.ask(self.model_, aside, "predict_proba").astype(np.float64)
         self.strangeness_ = self._strangeness(chances, stream(self._seed, 0))[np.arange(len(codes)), codes]
         kept = None if weight is None else weight[aside]
         self.threshold_ = conformal_quantile(self.strangeness_, self.level, kept)
@@ -98,19 +96,19 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_set(self, X: Any) -> NDArray[np.bool_]:
         """Return which classes are in the set of each row, (n, classes), in the order of ``classes_``."""
         check_is_fitted(self, "model_")
-        chances = np.asarray(self.model_.predict_proba(X), dtype=np.float64)
+        chances = answers_of(self.model_, X, "predict_proba").astype(np.float64)
         # A threshold is one of these very numbers, so that equal ones must not fall to rounding.
         return np.asarray(self._strangeness(chances, stream(self._seed, 1)) <= self.threshold_ + 1e-12)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the likeliest class of each row."""
         check_is_fitted(self, "model_")
-        return np.asarray(self.model_.predict(X))
+        return answers_of(self.model_, X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the model's probabilities."""
         check_is_fitted(self, "model_")
-        return np.asarray(self.model_.predict_proba(X))
+        return answers_of(self.model_, X, "predict_proba")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

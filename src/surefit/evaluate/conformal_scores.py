@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import DataError
-from surefit.data.door import is_streamed
 from surefit.evaluate.cross_validate_leaks import steps_fitted_outside
-from surefit.resample.choose import count_rows
 from surefit.resample.hold_out import HoldOut
 
 Vector = NDArray[np.float64]
@@ -35,23 +32,9 @@ def conformal_quantile(scores: Any, level: float, weight: Any = None) -> float:
     return float(values[order[place]]) if place < len(values) else math.inf
 
 
-def refuse_sources(model: Any, X: Any, y: Any) -> None:
-    """Refuse what is not in memory, and a missing target."""
-    if is_streamed(X, y):
-        raise DataError(
-            f"{type(model).__name__} takes rows in memory: load the rows that it should learn from."
-        )
-    if y is None:
-        raise DataError(f"{type(model).__name__} requires y to be passed, but the target y is None.")
-    if count_rows(X) != count_rows(y):
-        raise DataError(
-            f"X has {count_rows(X)} rows and y has {count_rows(y)}; give one target for each row."
-        )
-
-
-def set_aside(model: Any, X: Any, y: Any, share: Any, state: Any, stratify: bool) -> tuple[Any, Any]:
+def set_aside(model: Any, y: Any, share: Any, state: Any, stratify: bool) -> tuple[Any, Any]:
     """Rows to fit on and rows to calibrate with; a model that comes fitted is calibrated with all of them."""
-    rows = count_rows(X)
+    rows = len(y)
     if steps_fitted_outside(model):
         return np.arange(rows), np.arange(rows)
     [(train, calibration)] = HoldOut(share, stratify=stratify, random_state=state).split(np.arange(rows), y)

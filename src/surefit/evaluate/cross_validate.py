@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,10 +18,10 @@ from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
 from surefit.data.read import read
 from surefit.engine.in_turn import in_turn
-from surefit.evaluate.assess import assess
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_leaks import share_of_twins, steps_fitted_outside
 from surefit.evaluate.cross_validate_result import CrossValidation
+from surefit.evaluate.cross_validate_sources import need_own_metrics, source_fold
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.intervals import fold_interval, rows_tested
 from surefit.evaluate.intervals_base import check_level
@@ -78,7 +77,7 @@ def cross_validate(
         )
     jobs = jobs_of(n_jobs)
     if is_streamed(X, y, sample_weight):
-        options = {"train_scores": train_scores, "keep_models": keep_models}
+        options = {"train_scores": train_scores, "keep_model": keep_models}
         return _over_source(
             model,
             read(X, target=y, weight=sample_weight),
@@ -178,31 +177,16 @@ def _over_source(
     model: Any, source: Any, split: Any, metrics: Any, level: float, checkpoint: Any, state: Any, options: Any
 ) -> CrossValidation:
     """Folds that are sources: each is read as its fit and its score ask for, which use all threads."""
-    refused = [name for name, value in options.items() if value]
-    if refused:
-        raise ParameterError(
-            f"{refused[0]}=True cannot be used with a table that is read in batches: "
-            "leave it out, or load the rows into memory."
-        )
     chosen = chosen_metrics(model, metrics, None)
-    if not all(isinstance(metric, Metric) for metric in chosen.values()):
-        raise ParameterError(
-            "over a table that is read in batches, metrics are surefit's own: name one of them."
-        )
+    need_own_metrics(chosen)
     folds_of, groups = split
     parts, sizes = _source_parts(source, folds_of, groups, is_classifier(model), state)
 
     def work(pair: Any) -> Fold:
-        train, test = pair
-        began = time.perf_counter()
-        fitted = clone(model).fit(train)
-        between = time.perf_counter()
-        scores = assess(fitted, test, metrics=[*chosen.values()])  # type: ignore[list-item]
-        ended = time.perf_counter()
-        named = {name: float(scores[metric.name]) for name, metric in chosen.items()}  # type: ignore[union-attr]
-        return Fold(named, {}, {}, between - began, ended - between)
+        return source_fold(model, chosen, *pair, **options)
 
-    store = None if checkpoint is None else FoldStore.of(checkpoint, model, chosen)
+    wanted = [chosen, *(["train"] if options["train_scores"] else [])]
+    store = None if checkpoint is None else FoldStore.of(checkpoint, model, *wanted)
     folds = run_folds(work, parts, 1, store)
     count = source.schema.rows
     intervals = {

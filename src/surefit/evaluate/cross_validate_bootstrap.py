@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import DataError, SurefitWarning
-from surefit.data.checks import check_weights
-from surefit.evaluate.cross_validate import cross_validate
-from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
-from surefit.evaluate.in_memory import need_memory
+from surefit.evaluate.assess import _method
+from surefit.evaluate.cross_validate import jobs_of, run_folds
+from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of, filled
 from surefit.evaluate.intervals import rows_tested
+from surefit.evaluate.rows import HeldRows, ReadRows, rows_of
 from surefit.metrics.base import Metric
 from surefit.resample.bootstrap import Bootstrap
-from surefit.resample.choose import count_rows
+from surefit.resample.choose import Pair
 from surefit.resample.optimism import error_632, error_632_plus
 from surefit.resample.streams import stream
 
@@ -53,7 +53,7 @@ class BootstrapEstimate:
 def bootstrap_validate(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     metric: Any = None,
     n_samples: int = 50,
@@ -73,39 +73,62 @@ def bootstrap_validate(
     >>> found.train, round(found.plus_632, 3), round(found.chance, 3)
     (0.0, 0.031, 0.667)
     """
-    need_memory("bootstrap_validate", X, y)
-    classes = classes_of(model, y)
+    table = rows_of(model, X, y, sample_weight)
+    classes = classes_of(model, table.y)
     chosen = chosen_metrics(model, metric, classes)
     name, scorer = next(iter(chosen.items()))
     if not isinstance(scorer, Metric):
         raise DataError(
             f"{name} is a function: choose a metric of surefit's, which can be told of other rows."
         )
-    truth, rows = np.asarray(y), count_rows(X)
-    weight = check_weights(sample_weight, rows)
+    truth, rows, weight = table.y, table.count, table.weight
     everything = np.arange(rows)
-    whole = FoldWork(clone(model), {name: scorer}, X, y, weight, classes)((everything, everything))
+    asked = _Asked(model, name, scorer, table, classes)
+    whole = asked((everything, everything))
     train = whole.scores[name]
-    draws = list(Bootstrap(n_samples, random_state=random_state).split(X))
+    draws = list(Bootstrap(n_samples, random_state=random_state).split(table.X))
     usable = [pair for pair in draws if len(pair[1])]
     if not usable:
         raise DataError("no sample leaves a row out: there are too few rows for the bootstrap.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SurefitWarning)
-        found = cross_validate(
-            model, X, y, split=usable, metrics={name: scorer}, sample_weight=sample_weight, n_jobs=n_jobs
-        )
+        # A table that is read is read by all threads at once.
+        folds = run_folds(asked, usable, 1 if isinstance(table, ReadRows) else jobs_of(n_jobs))
         # Each row left out counts alike, however often it was.
         tested = np.concatenate([test for _, test in usable])
         times = 1.0 / np.bincount(tested, minlength=rows)[tested]
-        y_tested, answers, given = rows_tested(scorer, found.folds, usable, y, weight)
+        y_tested, answers, given = rows_tested(scorer, folds, usable, truth, weight)
         left_out = float(
             scorer.finish(scorer.of(y_tested, answers, times * (1.0 if given is None else given)))
         )
-        all_rows = rows_tested(scorer, [whole], [(everything, everything)], y, weight)
+        all_rows = rows_tested(scorer, [whole], [(everything, everything)], truth, weight)
         chance = _by_chance(scorer, truth, all_rows[1], weight)
     plain, plus = error_632(train, left_out), error_632_plus(train, left_out, chance)
     return BootstrapEstimate(name, train, left_out, plain, plus, chance, len(usable))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """Fits one sample and keeps the answers for the rows that it left out."""
+
+    model: Any
+    name: str
+    scorer: Metric
+    table: HeldRows | ReadRows
+    classes: Any
+
+    def __call__(self, pair: Pair) -> Fold:
+        table = self.table
+        if isinstance(table, HeldRows):
+            given = table.X, table.y, table.weight, self.classes
+            return FoldWork(clone(self.model), {self.name: self.scorer}, *given)(pair)
+        train, test = pair
+        fitted = table.fit(self.model, train)
+        method = _method(fitted, self.scorer)
+        answers = filled(table.ask(fitted, test, method), fitted, method, self.classes)
+        weight = None if table.weight is None else table.weight[test]
+        score = float(self.scorer.finish(self.scorer.of(table.y[test], answers, weight)))
+        return Fold({self.name: score}, {}, {method: answers}, 0.0, 0.0)
 
 
 def _by_chance(metric: Metric, truth: NDArray[Any], answers: Any, weight: Any) -> float:

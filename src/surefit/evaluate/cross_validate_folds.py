@@ -122,7 +122,11 @@ def _passes_on(model: Any) -> bool:
 
 def aligned(model: Any, method: str, X: Any, classes: Any) -> Any:
     """The answers of a model; probabilities for all classes, also those that its training rows lacked."""
-    answer = getattr(model, method)(X)
+    return filled(getattr(model, method)(X), model, method, classes)
+
+
+def filled(answer: Any, model: Any, method: str, classes: Any) -> Any:
+    """Probabilities with a place for all classes; other answers as they are."""
     own = getattr(model, "classes_", None)
     if classes is None or own is None or method == "predict" or len(own) == len(classes):
         return answer

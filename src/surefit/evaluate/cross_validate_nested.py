@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -16,7 +16,6 @@ from surefit.core.errors import ParameterError, RefusalError
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_folds import chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_result import CrossValidation
-from surefit.evaluate.in_memory import need_memory
 from surefit.metrics.base import Metric
 
 Candidates = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
@@ -48,7 +47,6 @@ def nested_cross_validate(
     >>> [entry["alpha"] for entry in found.chosen]
     [0.01, 0.1, 0.1, 0.1, 0.1]
     """
-    need_memory("nested_cross_validate", X, y)
     if options.get("checkpoint") is not None or options.get("keep_models"):
         raise ParameterError("nested_cross_validate takes neither checkpoint nor keep_models.")
     settings = list_candidates(candidates)
@@ -84,6 +82,8 @@ def _delegates(name: str) -> Any:
 
 class Chosen(MetaEstimatorMixin, BaseEstimator):
     """The best of some settings of a model by cross-validation, fitted on all the rows it is given."""
+
+    reads_sources: ClassVar[bool] = True
 
     def __init__(self, model: Any, settings: Any, metric: Any, split: Any = 5, random_state: Any = 0) -> None:
         self.model = model

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from surefit.core.errors import DataError, ParameterError
+from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
-from surefit.data.checks import check_weights
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.cross_validate_sources import ReadWork
 from surefit.evaluate.frames import frame_of
-from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals_base import ScoreInterval, check_level
-from surefit.evaluate.intervals_folds import corrected_interval
+from surefit.evaluate.intervals_folds import corrected_interval, folds_of_one_cut
+from surefit.evaluate.rows import HeldRows, ReadRows, rows_of
 from surefit.evaluate.search_choice import simplest_within, standard_errors
 from surefit.metrics.base import Metric
-from surefit.resample.choose import count_rows, pairs_of
 
 Matrix = NDArray[np.float64]
+Work = FoldWork | ReadWork
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class Curve:
 def learning_curve(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     sizes: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     metric: Any = None,
@@ -140,12 +140,7 @@ def validation_curve(
         raise ParameterError(f"there is no value of {name} to try: give at least one.")
     first = _work(model, X, y, metric, sample_weight)
     pairs = _pairs(first, split, groups, random_state)
-    works = [
-        FoldWork(
-            clone(model).set_params(**{name: value}), first.metrics, X, y, first.weight, first.classes, True
-        )
-        for value in values
-    ]
+    works = [replace(first, model=clone(model).set_params(**{name: value})) for value in values]
     folds = _run([(work, pair) for work in works for pair in pairs], n_jobs, "validation curve")
     order: NDArray[np.float64] | None = None
     if complexity is not None:
@@ -178,21 +173,21 @@ def complexity_curve(
     return validation_curve(model, X, y, name, values, complexity=complexity, **options)
 
 
-def _work(model: Any, X: Any, y: Any, metric: Any, weight: Any) -> FoldWork:
-    need_memory("a curve", X, y)
-    classes = classes_of(model, y)
+def _work(model: Any, X: Any, y: Any, metric: Any, weight: Any) -> Work:
+    table = rows_of(model, X, y, weight)
+    classes = classes_of(model, table.y)
     usual = "accuracy_score" if classes is not None else "r2_score"
     chosen = chosen_metrics(model, usual if metric is None else metric, classes)
     if len(chosen) > 1:
         raise ParameterError("a curve has one metric: draw one for each.")
-    rows = count_rows(X)
-    if count_rows(y) != rows:
-        raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
-    return FoldWork(model, chosen, X, y, check_weights(weight, rows), classes, True)
+    if isinstance(table, ReadRows):
+        return ReadWork(model, chosen, table, True)
+    return FoldWork(model, chosen, X, y, table.weight, classes, True)
 
 
-def _pairs(work: FoldWork, split: Any, groups: Any, seed: Any) -> Any:
-    return pairs_of(split, work.X, work.y, groups, classes=work.classes is not None, random_state=seed)
+def _pairs(work: Work, split: Any, groups: Any, seed: Any) -> Any:
+    table = work.table if isinstance(work, ReadWork) else HeldRows(work.X, work.y)
+    return table.pairs(split, groups, classes=work.classes is not None, random_state=seed)
 
 
 def _count(size: Any, most: int) -> int:
@@ -205,23 +200,25 @@ def _count(size: Any, most: int) -> int:
     return max(1, int(size * most)) if share else int(size)
 
 
-def _shuffled(train: Any, work: FoldWork, seed: Any) -> Any:
+def _shuffled(train: Any, work: Work, seed: Any) -> Any:
     from surefit.evaluate.search_halving import _spread
 
     return _spread(train, work, seed if isinstance(seed, int | np.integer) else 0)  # type: ignore[arg-type]
 
 
-def _run(items: list[tuple[FoldWork, Any]], n_jobs: int | None, label: str) -> list[Fold]:
+def _run(items: list[tuple[Work, Any]], n_jobs: int | None, label: str) -> list[Fold]:
     found = []
+    # A table that is read is read by all threads at once.
+    jobs = 1 if isinstance(items[0][0], ReadWork) else min(jobs_of(n_jobs), len(items))
     with progress(label, total=len(items)) as bar:
-        for fold in in_turn(lambda item: item[0](item[1]), items, min(jobs_of(n_jobs), len(items))):
+        for fold in in_turn(lambda item: item[0](item[1]), items, jobs):
             found.append(fold)
             bar.advance()
     return found
 
 
 def _curve(
-    axis: str, values: list[Any], work: FoldWork, folds: list[Fold], steps: Any, level: float, order: Any
+    axis: str, values: list[Any], work: Work, folds: list[Fold], steps: Any, level: float, order: Any
 ) -> Curve:
     level = check_level(level)
     ((name, metric),) = work.metrics.items()
@@ -230,9 +227,10 @@ def _curve(
     test = np.array([fold.scores[name] for fold in folds]).reshape(shape)
     train = np.array([fold.train_scores[name] for fold in folds]).reshape(shape)
     shares = [float(np.mean([len(b) / len(a) for a, b in step])) for step in steps]
+    cut = folds_of_one_cut([(len(work.y) - len(tested), len(tested)) for _, tested in steps[0]])
 
     def intervals(scores: Matrix) -> list[ScoreInterval]:
-        given: dict[str, Any] = {"level": level, "metric": metric, "name": name}
+        given: dict[str, Any] = {"level": level, "metric": metric, "name": name, "folds": cut}
         if scores.shape[1] < 2:
             mean = scores.mean(axis=1)
             return [

@@ -46,6 +46,7 @@ def diagnose_fit(
     good: float,
     better: str = "higher",
     test_share: float = 0.25,
+    folds: int | None = None,
     tolerance: float = 0.0,
     level: float = 0.95,
 ) -> FitVerdict:
@@ -53,7 +54,8 @@ def diagnose_fit(
 
     train, test: scores of the same folds, for the rows learnt from and those left out. good: the score
     from which on a fit is good enough, such as that of a rival or of the noise. tolerance: a gap that
-    does not matter. test_share: rows tested on over rows learnt from. A good training score with a worse
+    does not matter. test_share: rows tested on over rows learnt from. folds: how many scores are of one cut,
+    where rows were cut several times. A good training score with a worse
     test score is an overfit; bad scores on both are an underfit.
 
     >>> found = diagnose_fit([0.99, 0.98, 1.0, 0.99], [0.62, 0.58, 0.65, 0.6], good=0.9)
@@ -64,7 +66,7 @@ def diagnose_fit(
     if learnt.shape != left.shape or learnt.ndim != 1:
         raise DataError("train and test must hold one score for each fold, in the same order.")
     sign = 1.0 if better == "higher" else -1.0
-    options: Any = {"level": level}
+    options: Any = {"level": level, "folds": folds}
     gap = corrected_interval(sign * (learnt - left), test_share, name="gap", **options)
     own = corrected_interval(learnt, test_share, name="train", **options)
     other = corrected_interval(left, test_share, name="test", **options)

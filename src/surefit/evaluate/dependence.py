@@ -12,9 +12,13 @@ from scipy import special
 from sklearn.base import is_classifier
 
 from surefit.core.errors import DataError, ParameterError
-from surefit.evaluate.in_memory import need_memory
+from surefit.data.door import is_streamed
+from surefit.data.read import read
+from surefit.data.source import MappedSource, Source
 from surefit.evaluate.intervals_base import check_level
-from surefit.resample.choose import count_rows
+from surefit.evaluate.rows import columns_of
+from surefit.evaluate.rows_mapped import OneColumn, column_values
+from surefit.evaluate.source_models import answers_of
 
 Vector = NDArray[np.float64]
 
@@ -62,30 +66,74 @@ def partial_dependence(
     3.0
     """
     level = check_level(level)
-    need_memory("partial_dependence", X)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    names = [str(entry) for entry in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
+    table = _Read.of(X) if is_streamed(X) else _Held.of(X)
+    names = table.names
     if isinstance(column, str) and column not in names:
         raise DataError(f"there is no column {column!r}; there are {', '.join(names[:10])}.")
     place = names.index(column) if isinstance(column, str) else int(column)
-    if not 0 <= place < X.shape[1]:
-        raise DataError(f"column={column!r} must be a number from 0 to {X.shape[1] - 1}, or a name.")
-    own = np.asarray(X.iloc[:, place]) if hasattr(X, "iloc") else np.asarray(X[:, place])
+    if not 0 <= place < len(names):
+        raise DataError(f"column={column!r} must be a number from 0 to {len(names) - 1}, or a name.")
+    own = table.column(place)
     grid = _grid(own, values)
     ask, word = _answer(model, target)
-    individual = np.empty((len(grid), count_rows(X)))
-    other = X.copy()
+    individual = np.empty((len(grid), len(own)))
     for k, value in enumerate(grid):
-        if hasattr(X, "iloc"):
-            other.isetitem(place, np.full(len(own), value, dtype=own.dtype))
-        else:
-            other[:, place] = value
-        individual[k] = ask(other)
+        individual[k] = ask(table.set(place, np.full(len(own), value, dtype=own.dtype)))
     mean = individual.mean(axis=1)
     rows = individual.shape[1]
     error = individual.std(axis=1, ddof=1) / np.sqrt(rows) if rows > 1 else np.full(len(grid), np.nan)
     reach = special.stdtrit(max(1, rows - 1), (1 + level) / 2) * error
     return Dependence(names[place], grid, mean, mean - reach, mean + reach, individual, level, word)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Rows in memory, one of whose columns is set."""
+
+    X: Any
+    names: list[str]
+
+    @classmethod
+    def of(cls, X: Any) -> _Held:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        return cls(X, [str(entry) for entry in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])])
+
+    def column(self, place: int) -> NDArray[Any]:
+        return np.asarray(self.X.iloc[:, place] if hasattr(self.X, "iloc") else self.X[:, place])
+
+    def set(self, place: int, values: NDArray[Any]) -> Any:
+        other = self.X.copy()
+        if hasattr(other, "iloc"):
+            other.isetitem(place, values)
+        else:
+            other[:, place] = values
+        return other
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """A table that is read in batches, one of whose columns is set as they pass."""
+
+    source: Source
+    names: list[str]
+
+    @classmethod
+    def of(cls, X: Any) -> _Read:
+        source = read(X)
+        return cls(source, list(source.schema.names or [f"x{j}" for j in range(source.schema.width)]))
+
+    def column(self, place: int) -> NDArray[Any]:
+        kind = None if self.source.schema.columns is None else self.source.schema.columns[place].kind
+        if kind not in (None, "number", "boolean"):
+            raise DataError(
+                f"the column {self.names[place]!r} is a {kind}, and of a table that is read in batches "
+                "partial_dependence sets numbers: load a sample of its rows as a frame."
+            )
+        columns = columns_of(self.source, [place])
+        return np.concatenate([column_values(batch.X, 0) for batch in columns])
+
+    def set(self, place: int, values: NDArray[Any]) -> Source:
+        return MappedSource(self.source, self.source.schema, OneColumn(place, values))
 
 
 def _grid(own: NDArray[Any], values: Any) -> NDArray[Any]:
@@ -103,9 +151,9 @@ def _grid(own: NDArray[Any], values: Any) -> NDArray[Any]:
 
 def _answer(model: Any, target: Any) -> tuple[Any, str]:
     if not is_classifier(model):
-        return model.predict, "prediction"
+        return lambda X: answers_of(model, X), "prediction"
     classes = np.asarray(model.classes_)
     chosen = len(classes) - 1 if target is None else int(np.flatnonzero(classes == target)[0])
     if hasattr(model, "predict_proba"):
-        return lambda X: model.predict_proba(X)[:, chosen], f"probability of {classes[chosen]}"
-    return lambda X: (model.predict(X) == classes[chosen]).astype(float), f"share of {classes[chosen]}"
+        return lambda X: answers_of(model, X, "predict_proba")[:, chosen], f"probability of {classes[chosen]}"
+    return lambda X: (answers_of(model, X) == classes[chosen]).astype(float), f"share of {classes[chosen]}"

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import is_classifier
 
-from surefit.core.errors import DataError, ParameterError
+from surefit.core.errors import ParameterError
 from surefit.core.native.linear_shuffle import linear_shuffle
-from surefit.data.checks import check_weights
+from surefit.data.door import is_streamed
 from surefit.evaluate.assess import _method
 from surefit.evaluate.cross_validate_folds import chosen_metrics
+from surefit.evaluate.cross_validate_sources import need_own_metrics
 from surefit.evaluate.frames import frame_of
 from surefit.evaluate.importance_models import (
     changed_by_asking,
@@ -24,10 +25,9 @@ from surefit.evaluate.importance_models import (
     numbers_of,
     trees_of,
 )
-from surefit.evaluate.in_memory import need_memory
 from surefit.evaluate.intervals_base import check_level
+from surefit.evaluate.rows import ReadRows, rows_of
 from surefit.metrics.base import Metric
-from surefit.resample.choose import count_rows
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -86,7 +86,7 @@ class Importance:
 def permutation_importance(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     metric: Any = None,
     repeats: int = 5,
@@ -103,6 +103,9 @@ def permutation_importance(
     changes is worked out from the coefficients, or by walking each tree from where it asks for the
     column.
 
+    X may be a table that is read in batches, with the name of its target as y; it is then read once for each
+    shuffling, and only the shuffled column, the target and the answers are held.
+
     A column that another one replaces looks unimportant: shuffling measures what is lost with the other
     left.
 
@@ -118,26 +121,26 @@ def permutation_importance(
     level = check_level(level)
     if isinstance(repeats, bool) or not isinstance(repeats, int | np.integer) or repeats < 1:
         raise ParameterError(f"repeats={repeats!r} must be a whole number of at least 1.")
-    need_memory("permutation_importance", X, y)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    rows = count_rows(X)
-    if rows != count_rows(y):
-        raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
-    weight = check_weights(sample_weight, rows)
+    if not is_streamed(X, y, sample_weight):
+        X = X if hasattr(X, "shape") else np.asarray(X)
+    rows_given = rows_of(model, X, y, sample_weight)
+    rows, truth, weight = rows_given.count, rows_given.y, rows_given.weight
     classes = getattr(model, "classes_", None)
     usual = "accuracy_score" if is_classifier(model) else "r2_score"
     ((name, scorer),) = chosen_metrics(model, usual if metric is None else metric, classes).items()
     rng = np.random.default_rng(random_state)
     orders = np.array([rng.permutation(rows) for _ in range(repeats)])
-    wanted = range(X.shape[1]) if columns is None else columns
-    truth = np.asarray(y)
-    found = _fast(model, scorer, X, truth, weight, orders, wanted)
-    if found is None:
-        found = _slow(model, scorer, X, truth, weight, orders, wanted)
+    names = rows_given.names
+    wanted = range(len(names)) if columns is None else columns
+    if isinstance(rows_given, ReadRows):
+        found = _as_read(model, scorer, rows_given, orders, wanted)
+    else:
+        found = _fast(model, scorer, X, truth, weight, orders, wanted)
+        if found is None:
+            found = _slow(model, scorer, X, truth, weight, orders, wanted)
     baseline, table, errors, method = found
     reach = special.stdtrit(max(1, (rows if method == "rows" else repeats) - 1), (1 + level) / 2) * errors
     mean = table.mean(axis=1)
-    names = [str(entry) for entry in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
     return Importance(
         [names[j] for j in wanted], table, mean, mean - reach, mean + reach, baseline, name, level, method
     )
@@ -216,6 +219,20 @@ def _squared_linear(
     if variance == 0:
         return None
     return 1 - error / variance, means / variance, errors / variance, "rows"
+
+
+def _as_read(model: Any, scorer: Any, table: ReadRows, orders: Any, columns: Any) -> Any:
+    """One pass for each shuffling: of the table, a column and the answers are held."""
+    need_own_metrics({"metric": scorer})
+    method = _method(model, scorer)
+
+    def answers() -> Iterator[tuple[int, int, Any]]:
+        for j in columns:
+            values = table.column(j)
+            for r, order in enumerate(orders):
+                yield int(j), r, table.with_column(int(j), values[order]).ask(model, method=method)
+
+    return _scored(scorer, table.y, table.weight, table.ask(model, method=method), answers(), columns, orders)
 
 
 def _slow(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, columns: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,14 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
+from surefit.core.native.forest_grow import MISSING_LEFT
+from surefit.core.native.tree_apply import Splits
 from surefit.core.native.tree_shuffle import tree_shuffle
 from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.forest_base import Forest
 
 Matrix = NDArray[np.float64]
 CELLS = 20_000_000  # numbers of changed answers held at a time
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeArrays:
-    """The nodes of one tree, as the kernels want them."""
-
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    missing_left: NDArray[np.uint8]
-    left_levels: NDArray[np.uint64]
-    levels: NDArray[np.int64]
 
 
 def numbers_of(X: Any) -> NDArray[Any] | None:
@@ -68,21 +56,37 @@ def _own_trees(model: Any) -> list[tuple[Any, Matrix]] | None:
     return [(nodes.grown, np.ascontiguousarray(nodes.value)) for nodes in every]
 
 
-def _nodes(tree: Any, columns: int) -> tuple[NodeArrays, Matrix]:
-    leaf = tree.children_left < 0
-    arrays = NodeArrays(
-        np.where(leaf, -1, tree.feature).astype(np.int32),
-        np.ascontiguousarray(tree.threshold, dtype=np.float64),
-        tree.children_left.astype(np.int32),
-        tree.children_right.astype(np.int32),
-        np.ascontiguousarray(tree.missing_go_to_left, dtype=np.uint8),
+def _nodes(tree: Any, columns: int) -> tuple[Splits, Matrix]:
+    order = _left_first(tree.children_left, tree.children_right)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order))
+    leaf = tree.children_left[order] < 0
+    feature = tree.feature[order] | np.where(tree.missing_go_to_left[order] != 0, MISSING_LEFT, 0)
+    splits = Splits(
+        np.where(leaf, -1, feature).astype(np.int32),
+        np.ascontiguousarray(tree.threshold[order], dtype=np.float64),
+        np.where(leaf, -1, place[tree.children_right[order]]).astype(np.int32),
         np.zeros(0, dtype=np.uint64),
         np.zeros(columns, dtype=np.int64),
     )
-    values = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+    values = np.asarray(tree.value[order, 0, :], dtype=np.float64)
     if tree.max_n_classes > 1 or values.shape[1] > 1:
         values = values / values.sum(axis=1, keepdims=True)
-    return arrays, np.ascontiguousarray(values)
+    return splits, np.ascontiguousarray(values)
+
+
+def _left_first(left: Any, right: Any) -> NDArray[np.int64]:
+    """The order of a walk that goes left first, which trees that grew by their best leaf are not in."""
+    inner = np.flatnonzero(left >= 0)
+    if np.array_equal(left[inner], inner + 1):
+        return np.arange(len(left))
+    order, waiting = [], [0]
+    while waiting:
+        at = waiting.pop()
+        order.append(at)
+        if left[at] >= 0:
+            waiting += [int(right[at]), int(left[at])]
+    return np.array(order)
 
 
 def linear_part(model: Any, X: Any, numbers: Any) -> tuple[Any, Matrix, Matrix] | None:
@@ -110,7 +114,7 @@ def changed_by_trees(
 ) -> Iterator[tuple[int, int, Matrix]]:
     """Yield (column, repeat, change of the mean answer), with all columns' shufflings walked at once."""
     # scikit-learn's trees compare single floats; ours the numbers as they are.
-    theirs = isinstance(trees[0][0], NodeArrays) or X.dtype == np.float32
+    theirs = isinstance(trees[0][0], Splits) or X.dtype == np.float32
     table = np.ascontiguousarray(X, dtype=np.float32 if theirs else np.float64)
     classes = trees[0][1].shape[1]
     width = max(1, classes - 1)  # shares sum to one: the last is what the others leave

@@ -15,7 +15,7 @@ from surefit.evaluate.cross_validate_folds import Fold
 from surefit.evaluate.intervals_auc import auc_interval
 from surefit.evaluate.intervals_base import ScoreInterval, check_level, within_range
 from surefit.evaluate.intervals_bootstrap import bca_interval, bootstrap_scores, percentile_interval
-from surefit.evaluate.intervals_folds import corrected_interval
+from surefit.evaluate.intervals_folds import corrected_interval, folds_of_one_cut
 from surefit.evaluate.intervals_rows import mean_interval, row_values, wilson_interval
 from surefit.metrics import door
 from surefit.metrics.base import Metric
@@ -191,7 +191,8 @@ def fold_interval(
     alone = tested is not None and min(test for _, test in sizes) < 2
     if len(values) > 1 and np.isfinite(values).all() and not alone:
         share = float(np.mean([test / train for train, test in sizes]))
-        return corrected_interval(values, share, level=level, metric=metric, name=name)
+        cut = folds_of_one_cut(sizes[: len(values)])
+        return corrected_interval(values, share, folds=cut, level=level, metric=metric, name=name)
     if tested is None:
         nothing = math.nan
         return ScoreInterval(name, float(values.mean()), nothing, nothing, level, "none: too few folds")

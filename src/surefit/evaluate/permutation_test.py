@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
-from surefit.core.errors import DataError, ParameterError
+from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
-from surefit.data.checks import check_weights
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
-from surefit.evaluate.in_memory import need_memory
+from surefit.evaluate.cross_validate_sources import ReadWork
+from surefit.evaluate.rows import HeldRows, ReadRows, rows_of
 from surefit.metrics.base import Metric
 from surefit.models.linear.linear_regression import LinearRegression
 from surefit.models.linear.ridge import Ridge
-from surefit.resample.choose import Pair, count_rows, pairs_of
+from surefit.resample.choose import Pair
 from surefit.resample.streams import seed_of
 
 Vector = NDArray[np.float64]
@@ -48,7 +46,7 @@ class PermutationTest:
 def permutation_test(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     metric: Any = None,
     split: Any = 5,
@@ -63,7 +61,8 @@ def permutation_test(
     # counts the draws whose score is as good or better, of B; the least p-value is 1 / (1 + B). A whole
     pipeline is fitted anew for each, so that a search or a selection inside it is tested as well. groups:
     targets are shuffled within each. split: as in :func:`~surefit.cross_validate`; folds by class are cut
-    anew for each draw. A Ridge or LinearRegression learns all draws at once, since they share X.
+    anew for each draw. A Ridge or LinearRegression learns all draws at once, since they share X. X may be a
+    table that is read in batches, with the name of its target as y, and of its groups.
 
     >>> import surefit
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
@@ -71,27 +70,23 @@ def permutation_test(
     >>> found.p_value, bool(found.shuffled.max() < found.score)
     (0.01, True)
     """
-    need_memory("permutation_test", X, y)
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 1:
         raise ParameterError(f"draws={draws!r} must be a whole number of at least 1.")
-    rows = count_rows(X)
-    if count_rows(y) != rows:
-        raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
-    classes = classes_of(model, y)
+    table = rows_of(model, X, y, sample_weight)
+    rows, classes = table.count, classes_of(model, table.y)
+    groups = table.groups(groups)
     usual = "r2_score" if classes is None else "accuracy_score"
     ((name, scorer),) = chosen_metrics(model, usual if metric is None else metric, classes).items()
-    weight = check_weights(sample_weight, rows)
     seed = seed_of(random_state)
     orders = [np.arange(rows), *(_shuffled(rows, groups, seed, k) for k in range(int(draws)))]
-    work = FoldWork(model, {name: scorer}, X, y, weight, classes)
     given: dict[str, Any] = {"classes": classes is not None, "random_state": seed}
-    if _learns_many(model, scorer, y) and not _by_target(split):
-        pairs = pairs_of(split, X, y, groups, **given)
-        found = _at_once(work, scorer, orders, pairs, jobs_of(n_jobs))
+    # A table that is read is read by all threads at once.
+    jobs = 1 if isinstance(table, ReadRows) else jobs_of(n_jobs)
+    if _learns_many(model, scorer, table.y) and not _by_target(split):
+        found = _at_once(model, table, scorer, orders, table.pairs(split, groups, **given), jobs)
     else:
-        found = _one_by_one(
-            work, name, orders, lambda target: pairs_of(split, X, target, groups, **given), n_jobs
-        )
+        work = _Shuffled(model, {name: scorer}, table, classes, lambda own: own.pairs(split, groups, **given))
+        found = _one_by_one(work, orders, jobs)
     sign = -1.0 if getattr(scorer, "better", "higher") == "lower" else 1.0
     reached = int(np.count_nonzero(sign * found[1:] >= sign * found[0]))
     return PermutationTest(float(found[0]), found[1:], (1 + reached) / (1 + int(draws)), name)
@@ -122,36 +117,55 @@ def _learns_many(model: Any, scorer: Any, y: Any) -> bool:
 EXACT = ("auto", "cholesky", "svd")  # solvers whose answer for a target is that of the target alone
 
 
-def _one_by_one(
-    work: FoldWork, name: str, orders: Sequence[Any], pairs_for: Any, n_jobs: int | None
-) -> Vector:
-    truth = np.asarray(work.y)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shuffled:
+    """The mean score over folds for targets in another order."""
 
-    def one(order: Any) -> float:
-        target = truth[order]
-        fold = FoldWork(work.model, work.metrics, work.X, target, work.weight, work.classes)
-        return float(np.mean([fold(pair).scores[name] for pair in pairs_for(target)]))
+    model: Any
+    metrics: Any
+    table: HeldRows | ReadRows
+    classes: Any
+    pairs_of: Any
 
+    def __call__(self, order: Any) -> float:
+        table, target = self.table, self.table.y[order]
+        fold: FoldWork | ReadWork
+        if isinstance(table, ReadRows):
+            table = table.with_target(target)
+            fold = ReadWork(self.model, self.metrics, table)
+        else:
+            table = HeldRows(table.X, target, table.weight)
+            fold = FoldWork(self.model, self.metrics, table.X, target, table.weight, self.classes)
+        (name,) = self.metrics
+        return float(np.mean([fold(pair).scores[name] for pair in self.pairs_of(table)]))
+
+
+def _one_by_one(work: _Shuffled, orders: Sequence[Any], jobs: int) -> Vector:
     found = []
     with progress("permutation test", total=len(orders)) as bar:
-        for score in in_turn(one, orders, min(jobs_of(n_jobs), len(orders))):
+        for score in in_turn(work, orders, min(jobs, len(orders))):
             found.append(score)
             bar.advance()
     return np.array(found)
 
 
-def _at_once(work: FoldWork, scorer: Any, orders: Sequence[Any], pairs: Sequence[Pair], jobs: int) -> Vector:
+def _at_once(
+    model: Any,
+    table: HeldRows | ReadRows,
+    scorer: Any,
+    orders: Sequence[Any],
+    pairs: Sequence[Pair],
+    jobs: int,
+) -> Vector:
     """Each fold learns as many shuffled targets as memory holds, as targets of one fit."""
-    truth = np.asarray(work.y, dtype=np.float64)
+    truth, weight = table.y.astype(np.float64), table.weight
     step = max(1, CELLS // len(truth))
-    weight = work.weight
 
     def one(item: tuple[Pair, Sequence[Any]]) -> list[float]:
         (train, test), some = item
         targets = truth[np.stack(some, axis=1)]
-        given = {} if weight is None else {"sample_weight": weight[train]}
-        model = clone(work.model).fit(_safe_indexing(work.X, train), targets[train], **given)
-        answers = np.asarray(model.predict(_safe_indexing(work.X, test))).reshape(len(test), -1)
+        fitted = table.fit(model, train, targets)
+        answers = table.ask(fitted, test).reshape(len(test), -1)
         own = None if weight is None else weight[test]
         return [
             float(scorer.finish(scorer.of(target, answer, own)))

@@ -68,7 +68,8 @@ class Pipeline(_Pipeline):
             if step is None or step == "passthrough":
                 steps.append((name, step))
                 continue
-            if not isinstance(step, Estimator if last and not transform else Transformer):
+            reads = getattr(step, "reads_sources", False)
+            if not reads and not isinstance(step, Estimator if last and not transform else Transformer):
                 raise DataError(
                     f"the step {name!r} is a {type(step).__name__}, which cannot read a source: "
                     "use surefit's own estimators, or pass X as an array or frame in memory."

@@ -54,6 +54,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         "best_index_", "best_score_", "searched_",
     )  # fmt: skip
     may_find = ("best_estimator_",)
+    reads_sources: ClassVar[bool] = True
     estimator: Any
     scoring: Any
     split: Any

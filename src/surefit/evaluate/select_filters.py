@@ -14,10 +14,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
-from surefit.data.door import is_streamed
-from surefit.evaluate import select_relief, select_scores
+from surefit.data.door import Accepts, admit, is_streamed
+from surefit.data.read import read
+from surefit.data.source import Source
+from surefit.evaluate import select_binned, select_relief, select_scores
+from surefit.evaluate.rows import ReadRows, columns_of
 from surefit.evaluate.saved import Saved, Verify
 from surefit.evaluate.select_scores import benjamini_hochberg, f_classif, permutation_p_values
+from surefit.evaluate.select_streams import IN_MEMORY, STREAMED
+from surefit.evaluate.source_models import loaded
 
 Score = Callable[[Any, Any], Any] | str
 NAMED: dict[str, Callable[..., Any]] = {
@@ -31,6 +36,8 @@ NAMED: dict[str, Callable[..., Any]] = {
     "relief": select_relief.relief,
     "relieff": select_relief.relieff,
     "dispersion": select_scores.dispersion,
+    "binned_info_classif": select_binned.binned_info_classif,
+    "binned_info_regression": select_binned.binned_info_regression,
 }
 
 
@@ -45,21 +52,53 @@ def score_function(given: Score) -> Callable[..., Any]:
     return NAMED[given]
 
 
-class Selector(Saved, SelectorMixin, BaseEstimator, abstract=True):
-    """A transformer that keeps some of the columns; ``get_support()`` says which."""
+class _OverSources:
+    """``transform`` for tables that are read; apart from the wrapped one, because a source stays a source."""
+
+    def transform(self, X: Any) -> Any:
+        """Keep the chosen columns: of rows in memory at once, of a table as it is read."""
+        if not is_streamed(X):
+            return super().transform(X)  # type: ignore[misc]
+        check_is_fitted(self)
+        own: Any = self
+        source = read(X)
+        places: list[int] = np.flatnonzero(own.support_).tolist()
+        names, known = getattr(self, "feature_names_in_", None), source.schema.names
+        if names is not None and known is not None:
+            lacking = sorted({str(names[j]) for j in places} - set(known))
+            if lacking:
+                raise DataError(f"the table lacks columns that were chosen: {', '.join(lacking[:10])}.")
+            places = [known.index(str(names[j])) for j in places]
+        elif source.schema.width != own.n_features_in_:
+            raise DataError(
+                f"the table has {source.schema.width} columns, but {type(self).__name__} was fitted on "
+                f"{own.n_features_in_}."
+            )
+        return columns_of(source, places)
+
+
+def name_of_score(given: Score) -> Any:
+    """The name of a score of surefit's, given by name or as the function; any other function as it is."""
+    return next((name for name, function in NAMED.items() if function is given), given)
+
+
+class Selector(_OverSources, Saved, SelectorMixin, BaseEstimator, abstract=True):
+    """A transformer that keeps some of the columns; ``get_support()`` says which.
+
+    X may be a table that is read in batches, with the name of its target as y: what adds up is added up as
+    rows pass, a wrapped model reads them as it learns, and what needs all rows at once loads them, up to 40
+    million numbers.
+    """
 
     finds: ClassVar[tuple[str, ...]] = ("support_", "n_features_in_")
     may_find: ClassVar[tuple[str, ...]] = ("feature_names_in_", "_sklearn_output_config")
+    reads_sources: ClassVar[bool] = True
     support_: NDArray[np.bool_]
     n_features_in_: int
 
-    def _in_memory(self, X: Any, y: Any = None) -> None:
-        """Refuse a table that is read in batches."""
-        if is_streamed(X, y, None):
-            raise DataError(
-                f"{type(self).__name__} looks at columns in memory, and X is a table that is read in "
-                "batches: select on a sample of its rows, and read only those columns of the table."
-            )
+    def _admitted(self, X: Any, y: Any, **accepts: Any) -> Source:
+        """A table that is read in batches, checked as it passes; it tells this selector its columns."""
+        return admit(self, Accepts(**accepts), X, y)
 
     def _check_found(self) -> None:
         mask = self.support_
@@ -104,11 +143,13 @@ class Filter(Selector, abstract=True):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score the columns on these rows, and choose among them."""
         self._check()
-        self._in_memory(X, y)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], multi_output=True)
-        found = self._scored(X, y)
+        if is_streamed(X, y):
+            found = self._scored_as_read(X, y)
+        else:
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], multi_output=True)
+            found = self._scored(X, y)
         tested = isinstance(found, tuple)
         self.scores_ = select_scores.scores_only(found)
         self.pvalues_ = np.asarray(found[1], dtype=np.float64) if tested else None
@@ -118,12 +159,24 @@ class Filter(Selector, abstract=True):
     def to_file(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """A score of surefit's goes by its name."""
         parameters, state = super().to_file()
-        names = {function: name for name, function in NAMED.items()}
-        given = parameters["score_func"]
-        return {**parameters, "score_func": names.get(given, given)}, state
+        return {**parameters, "score_func": name_of_score(parameters["score_func"])}, state
 
     def _scored(self, X: Any, y: Any) -> Any:
         return score_function(self.score_func)(X, y)
+
+    def _scored_as_read(self, X: Any, y: Any) -> Any:
+        """The scores from sums, where they add up; else those of all rows in memory."""
+        score_function(self.score_func)
+        name = name_of_score(self.score_func)
+        if name in STREAMED:
+            kind, score = STREAMED[name]
+            return self._from_sums(score, self._admitted(X, y, target=kind))
+        source = self._admitted(X, y, target=IN_MEMORY.get(name, "any"))
+        held = loaded(name if isinstance(name, str) else type(self).__name__, source, None)
+        return self._scored(held.X, held.y)
+
+    def _from_sums(self, score: Callable[[Source], Any], source: Source) -> Any:
+        return score(source)
 
     def _check(self) -> None:
         """Refuse parameters out of range."""
@@ -157,7 +210,9 @@ class SelectKBest(Filter):
 
     score_func: a function of (X, y) that returns scores, or scores and p-values; or the name of one:
     "correlation", "f_regression", "f_classif", "f_score", "chi2", "mutual_info_classif",
-    "mutual_info_regression", "relief", "relieff", "dispersion". k: how many, or "all".
+    "mutual_info_regression", "binned_info_classif", "binned_info_regression", "relief", "relieff",
+    "dispersion". Over a table that is read in batches, mutual_info_* and relief* load it, and the others add
+    up. k: how many, or "all".
 
     >>> import surefit
     >>> X = np.array([[0.0, 1.0], [0.0, 3.0], [9.0, 2.0], [9.0, 2.5]])
@@ -277,6 +332,15 @@ class SelectByPermutation(Filter):
     def _scored(self, X: Any, y: Any) -> Any:
         score = score_function(self.score_func)
         return permutation_p_values(score, X, y, draws=self.draws, random_state=self.random_state)
+
+    def _from_sums(self, score: Callable[[Source], Any], source: Source) -> Any:
+        table = ReadRows.of(self, source)
+
+        def shuffled(_: Any, target: Any) -> Any:
+            return score(table.with_target(target).source)
+
+        options: Any = {"draws": self.draws, "random_state": self.random_state}
+        return permutation_p_values(shuffled, None, table.y, **options)
 
     def _chosen(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         return self._p_values() <= self.alpha

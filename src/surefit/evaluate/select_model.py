@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +13,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.data.door import is_streamed
+from surefit.data.read import read
+from surefit.engine.base import choose_engine
 from surefit.evaluate.select_filters import Selector, highest
+from surefit.evaluate.select_streams import Link, varying
+from surefit.evaluate.source_models import fit_source
+from surefit.stats.triangular import TriangularFactor
 
 
 def importances_of(model: Any, getter: str | Callable[[Any], Any] = "auto", order: float = 1) -> Any:
@@ -78,11 +85,19 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Fit the model to these rows, and read its weights."""
-        self._in_memory(X, y)
-        validate_data(self, X, accept_sparse=True, ensure_all_finite=False, dtype=None)
+        source = None
+        if is_streamed(X, y):
+            if fit_params:
+                raise DataError(f"a table that is read in batches goes without {', '.join(fit_params)}.")
+            source = read(X, target=y)
+            self._admitted(source, None, tables=True, missing=True)
+        else:
+            validate_data(self, X, accept_sparse=True, ensure_all_finite=False, dtype=None)
         if self.prefit:
             self._check_prefit()
             self.estimator_ = self.estimator
+        elif source is not None:
+            self.estimator_ = fit_source(clone(self.estimator), source)
         else:
             self.estimator_ = clone(self.estimator).fit(X, *(() if y is None else (y,)), **fit_params)
         weights = importances_of(self.estimator_, self.importance_getter, self.norm_order)
@@ -160,24 +175,39 @@ class SelectFromPath(Selector):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise ParameterError(f"{name}={value!r} must be a whole number of at least 1.")
-        self._in_memory(X, y)
-        if y is None:
+        streamed = is_streamed(X, y)
+        if streamed:
+            table, target = self._factors(X, y)
+        elif y is None:
             raise ValueError("SelectFromPath requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        spread = X.std(axis=0)
-        table = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        else:
+            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            spread = X.std(axis=0)
+            table, target = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y - y.mean()
         alphas, coefs, _ = enet_path(
-            table, y - y.mean(), l1_ratio=self.l1_ratio, alphas=self.n_alphas, fit_intercept=True
+            table, target, l1_ratio=self.l1_ratio, alphas=self.n_alphas, fit_intercept=not streamed
         )
         used = coefs != 0
         first = np.where(used.any(axis=1), used.argmax(axis=1), len(alphas))
         size = np.abs(coefs[np.arange(len(coefs)), np.minimum(first, len(alphas) - 1)])
         self.order_ = np.lexsort((-size, first))
         self.strengths_ = np.append(alphas, 0.0)[first]
-        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_ = np.zeros(len(coefs), dtype=bool)
         self.support_[self.order_[: self.n_features]] = True
         self.support_ &= self.strengths_ > 0
         return self
+
+    def _factors(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """As many rows as columns, with the path of all rows: the triangular factor of the centred table."""
+        source = self._admitted(X, y, target="number")
+        engine = choose_engine(source)
+        means = engine.accumulate(Link.of, source)
+        shift = np.append(means.x.mean, means.y.mean)
+        factor = engine.accumulate(partial(TriangularFactor.of, shift=shift), source).centred
+        rows = factor * np.sqrt(len(factor) / means.y.weight[0])
+        table, spread = rows[:, :-1], np.sqrt(means.x.variance)
+        varies = varying(means.x)
+        return np.where(varies, table / np.where(varies, spread, 1.0), 0.0), rows[:, -1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special, stats
+from scipy import sparse, stats
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.distributions.information import estimated_mutual_information, label_counts, mutual_information
+from surefit.evaluate.select_tests import chi2_of_counts, f_of_correlations, f_of_groups, f_score_of_groups
 
 Vector = NDArray[np.float64]
 Scores = Vector | tuple[Vector, Vector]
@@ -49,13 +50,7 @@ def f_regression(X: Any, y: Any) -> tuple[Vector, Vector]:
     >>> F.round(4), p.round(4)
     (array([17.1204]), array([0.0537]))
     """
-    square = r_regression(X, y) ** 2
-    left = len(_dense(y)) - 2
-    if left < 1:
-        raise DataError(f"a test of a line needs three rows or more, and n_samples={left + 2}.")
-    with np.errstate(divide="ignore"):
-        F = square * left / (1 - square)
-    return F, np.asarray(special.fdtrc(1, left, F))
+    return f_of_correlations(r_regression(X, y), len(_dense(y)))
 
 
 def f_classif(X: Any, y: Any) -> tuple[Vector, Vector]:
@@ -69,16 +64,9 @@ def f_classif(X: Any, y: Any) -> tuple[Vector, Vector]:
     """
     table = _centred(X)
     classes, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
-    if len(classes) < 2 or len(table) <= len(classes):
-        raise DataError("comparing classes needs two classes, and more rows than classes.")
     indicator = (codes[:, None] == np.arange(len(classes))).astype(np.float64)
-    sums = indicator.T @ table
-    means = sums / counts[:, None]
-    within = ((table - means[codes]) ** 2).sum(axis=0) / (len(table) - len(classes))
-    between = (counts[:, None] * means**2).sum(axis=0) / (len(classes) - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        F = np.where(between > 0, between / within, 0.0)
-    return F, np.asarray(special.fdtrc(len(classes) - 1, len(table) - len(classes), F))
+    means = indicator.T @ table / counts[:, None]
+    return f_of_groups(counts, means, ((table - means[codes]) ** 2).sum(axis=0))
 
 
 def f_score(X: Any, y: Any) -> Vector:
@@ -89,18 +77,11 @@ def f_score(X: Any, y: Any) -> Vector:
     >>> f_score([[1.0], [2.0], [3.0], [4.0], [6.0], [8.0]], [1, 1, 1, 0, 0, 0])
     array([1.6])
     """
-    table, labels = _dense(X), np.asarray(y)
-    classes = np.unique(labels)
-    if len(classes) != 2:
-        raise DataError(f"the F-score tells two classes apart, and there are {len(classes)}: use f_classif.")
-    parts = [table[labels == name] for name in classes]
-    if min(map(len, parts)) < 2:
-        raise DataError("the F-score needs two rows of each class, for their variances.")
-    middle = table.mean(axis=0)
-    apart = np.sum([(part.mean(axis=0) - middle) ** 2 for part in parts], axis=0)
-    spread = np.sum([part.var(axis=0, ddof=1) for part in parts], axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(apart > 0, apart / spread, 0.0)
+    table, labels = _centred(X), np.asarray(y)
+    parts = [table[labels == name] for name in np.unique(labels)]
+    means = np.array([part.mean(axis=0) for part in parts])
+    scatter = np.array([len(part) * part.var(axis=0) for part in parts])
+    return f_score_of_groups([len(part) for part in parts], means, scatter)
 
 
 def chi2(X: Any, y: Any) -> tuple[Vector, Vector]:
@@ -115,11 +96,7 @@ def chi2(X: Any, y: Any) -> tuple[Vector, Vector]:
         raise DataError("chi2 is a test of counts, and X has a number below 0: use f_classif.")
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     indicator = (codes[:, None] == np.arange(len(classes))).astype(np.float64)
-    seen = np.asarray((table.T @ indicator).T)
-    expected = np.outer(indicator.mean(axis=0), np.asarray(table.sum(axis=0)).ravel())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(expected > 0, (seen - expected) ** 2 / expected, 0.0).sum(axis=0)
-    return value, np.asarray(special.chdtrc(len(classes) - 1, value))
+    return chi2_of_counts((table.T @ indicator).T, indicator.sum(axis=0))
 
 
 def mutual_info_classif(X: Any, y: Any, *, discrete_features: Any = "auto", n_neighbors: int = 3) -> Vector:
@@ -219,7 +196,7 @@ def dispersion(X: Any, y: Any = None) -> Vector:
     table = _dense(X)
     spread, middle = table.var(axis=0), np.abs(table.mean(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(spread > 0, spread / middle, 0.0)
+        return np.where(_centred(table).any(axis=0), spread / middle, 0.0)
 
 
 def permutation_p_values(

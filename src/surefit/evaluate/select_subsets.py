@@ -13,15 +13,20 @@ from sklearn.utils import _safe_indexing
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.cross_validate_sources import ReadWork
+from surefit.evaluate.rows import HeldRows, ReadRows
 from surefit.metrics.base import Metric
-from surefit.resample.choose import count_rows, pairs_of
+from surefit.resample.choose import count_rows
 
 Subset = tuple[int, ...]
 
 
 @dataclass(slots=True, eq=False)
 class SubsetScores:
-    """The mean score over folds of each subset asked for, so that higher is better."""
+    """The mean score over folds of each subset asked for, so that higher is better.
+
+    X: rows in memory, or those of a table that is read in batches, which hold their target.
+    """
 
     model: Any
     X: Any
@@ -40,9 +45,8 @@ class SubsetScores:
         chosen = chosen_metrics(self.model, scoring, classes)
         ((self._name, self._metric),) = chosen.items()
         self._classes = classes
-        self._pairs = pairs_of(
-            self.split, self.X, self.y, classes=classes is not None, random_state=self.random_state
-        )
+        table = self.X if isinstance(self.X, ReadRows) else HeldRows(self.X, self.y)
+        self._pairs = table.pairs(self.split, classes=classes is not None, random_state=self.random_state)
         lower = isinstance(self._metric, Metric) and self._metric.better == "lower"
         self._sign = -1.0 if lower else 1.0
 
@@ -63,13 +67,20 @@ class SubsetScores:
         wanted = [tuple(sorted(subset)) for subset in subsets]
         new = [subset for subset in dict.fromkeys(wanted) if subset not in self.known]
         if new:
-            found = in_turn(self._score, new, min(jobs_of(self.n_jobs), len(new)))
+            # A table that is read is read by all threads at once.
+            jobs = 1 if isinstance(self.X, ReadRows) else min(jobs_of(self.n_jobs), len(new))
+            found = in_turn(self._score, new, jobs)
             self.known.update(zip(new, found, strict=True))
         return [self.known[subset] for subset in wanted]
 
     def _score(self, subset: Subset) -> float:
-        X = self._columns(subset)
-        work = FoldWork(clone(self.model), {self._name: self._metric}, X, self.y, classes=self._classes)
+        metrics = {self._name: self._metric}
+        work: FoldWork | ReadWork
+        if isinstance(self.X, ReadRows):
+            work = ReadWork(self.model, metrics, self.X.with_columns(subset))
+        else:
+            X = self._columns(subset)
+            work = FoldWork(clone(self.model), metrics, X, self.y, classes=self._classes)
         return self._sign * float(np.mean([work(pair).scores[self._name] for pair in self._pairs]))
 
     def _columns(self, subset: Subset) -> Any:

@@ -10,7 +10,10 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.data.door import is_streamed
+from surefit.engine.base import choose_engine
 from surefit.evaluate.select_filters import Selector
+from surefit.stats.spread import Spread
 
 
 class VarianceThreshold(Selector):
@@ -31,26 +34,33 @@ class VarianceThreshold(Selector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Measure the variances."""
-        self._in_memory(X, y)
         if (
             isinstance(self.threshold, bool)
             or not isinstance(self.threshold, int | float)
             or self.threshold < 0
         ):
             raise ParameterError(f"threshold={self.threshold!r} must be a number of at least 0.")
+        rows, self.variances_ = self._as_read(X, y) if is_streamed(X, y) else self._in_memory(X)
+        self.support_ = self.variances_ > self.threshold
+        if not self.support_.any():
+            raise DataError(
+                f"No feature in X meets the variance threshold {self.threshold:.5f} "
+                f"(n_samples={rows}): lower it."
+            )
+        return self
+
+    def _in_memory(self, X: Any) -> tuple[int, NDArray[np.float64]]:
         options: Any = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
         X = validate_data(self, X, dtype=[np.float64, np.float32], **options)
         table: NDArray[Any] = X.toarray() if sparse.issparse(X) else X
         with np.errstate(invalid="ignore"):
             constant = np.nanmax(table, axis=0) == np.nanmin(table, axis=0)
-            self.variances_ = np.where(constant, 0.0, np.nanvar(table.astype(np.float64), axis=0))
-        self.support_ = self.variances_ > self.threshold
-        if not self.support_.any():
-            raise DataError(
-                f"No feature in X meets the variance threshold {self.threshold:.5f} "
-                f"(n_samples={len(table)}): lower it."
-            )
-        return self
+            return len(table), np.where(constant, 0.0, np.nanvar(table.astype(np.float64), axis=0))
+
+    def _as_read(self, X: Any, y: Any) -> tuple[int, NDArray[np.float64]]:
+        source = self._admitted(X, y, missing=True)
+        spread = choose_engine(source).accumulate(Spread.of, source)
+        return spread.rows, np.where(spread.maximum == spread.minimum, 0.0, spread.variance)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from surefit.core.errors import ParameterError, RefusalError
+from surefit.data.door import is_streamed
+from surefit.data.read import read
+from surefit.evaluate.rows import ReadRows
 from surefit.evaluate.select_filters import Selector
 from surefit.evaluate.select_subsets import Subset, SubsetScores
 
@@ -36,23 +39,30 @@ class Wrapper(MetaEstimatorMixin, Selector, abstract=True):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Search the subsets on these rows."""
         self._check()
-        self._in_memory(X, y)
-        y_given = {} if y is None else {"y": y}
-        checked = validate_data(
-            self,
-            X,
-            **y_given,
-            accept_sparse="csr",
-            ensure_min_samples=2,
-            ensure_all_finite=False,
-            dtype=None,
-        )
-        rows, target = checked if y is not None else (checked, None)
+        rows: Any
+        if is_streamed(X, y):
+            source = read(X, target=y)
+            self._admitted(source, None, tables=True, missing=True)
+            rows = ReadRows.of(self.estimator, source)
+            target, columns = rows.y, rows.width
+        else:
+            y_given = {} if y is None else {"y": y}
+            checked = validate_data(
+                self,
+                X,
+                **y_given,
+                accept_sparse="csr",
+                ensure_min_samples=2,
+                ensure_all_finite=False,
+                dtype=None,
+            )
+            rows, target = checked if y is not None else (checked, None)
+            columns = rows.shape[1]
         scores = SubsetScores(
             self.estimator, rows, target, self.scoring, self.cv, self.n_jobs, self.random_state
         )
-        chosen = self._choose(scores, rows.shape[1])
-        self.support_ = np.zeros(rows.shape[1], dtype=bool)
+        chosen = self._choose(scores, columns)
+        self.support_ = np.zeros(columns, dtype=bool)
         self.support_[list(chosen)] = True
         self.n_features_to_select_ = len(chosen)
         self.score_ = scores[tuple(sorted(chosen))]

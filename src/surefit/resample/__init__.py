@@ -13,7 +13,7 @@ refuses a pair that shares a row.
 
 A table that does not fit in memory has no list of row numbers: ``source_folds`` cuts a source into folds that
 are sources themselves, each reading only its own rows, batch by batch; ``split_source`` does so for any
-splitter, from one pass over the column that it goes by.
+splitter, from one pass over the column that it goes by; ``source_sample`` draws some of its rows.
 
 Weighted draws invert the cumulative weight (``draws``), so that weight equals repetition; each replicate
 draws from a stream of its own (``streams``), so that the numbers do not depend on who draws first.
@@ -27,6 +27,7 @@ from __future__ import annotations
 from surefit.core.errors import RegistryError
 from surefit.core.registry import lookup, members
 from surefit.resample.base import Split
+from surefit.resample.source_split import source_sample as source_sample
 from surefit.resample.sources import source_folds as source_folds
 
 

@@ -75,6 +75,21 @@ def split_source(
     return [(_sources(source, pair, rows), (len(pair[0]), len(pair[1]))) for pair in pairs]
 
 
+def source_sample(source: Source, rows: int, random_state: Any = None) -> Source:
+    """So many rows of a source, drawn without repetition, as a source in the order of the table.
+
+    >>> import pyarrow as pa
+    >>> from surefit.data.read import read
+    >>> source_sample(read(pa.table({"x": [0.0, 1.0, 2.0, 3.0]})), 2, random_state=0).schema.rows
+    2
+    """
+    count = _count(source)
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or not 1 <= rows <= count:
+        raise ParameterError(f"source_sample: rows={rows!r} must be a whole number from 1 to {count}.")
+    drawn = np.random.default_rng(random_state).choice(count, rows, replace=False)
+    return selected(source, MaskRule.of(drawn, count))
+
+
 def _sources(source: Source, pair: Pair, rows: int) -> tuple[Source, Source]:
     if any(len(np.unique(part)) < len(part) for part in pair):
         raise ParameterError(

@@ -1,0 +1,90 @@
+"""What is done to each batch as it passes: other targets, weights or values, or fewer columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.data.batch import Batch
+from surefit.data.cells import Cells
+from surefit.data.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BesideRows:
+    """Targets and weights of all rows, by row number, in place of those of a batch."""
+
+    y: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with what stands beside its rows."""
+        rows = slice(batch.start, batch.start + len(batch))
+        y = batch.y if self.y is None else self.y[rows]
+        return replace(batch, y=y, weight=batch.weight if self.weight is None else self.weight[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnsTaken:
+    """Some of the columns of each batch."""
+
+    columns: tuple[int, ...]
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with fewer columns."""
+        X: Any = batch.X
+        if isinstance(X, Table):
+            X = X.select(self.columns)
+        elif isinstance(X, Cells):
+            X = Cells(tuple(X.columns[j] for j in self.columns))
+        else:
+            X = X[:, list(self.columns)]
+            X = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        return replace(batch, X=X)
+
+
+@dataclass(frozen=True, slots=True)
+class NoColumns:
+    """A constant in place of all columns, so that a model with an intercept learns a constant."""
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with one column of zeros."""
+        return replace(batch, X=np.zeros((len(batch), 1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneColumn:
+    """Other values for one column, by row number."""
+
+    place: int
+    values: NDArray[Any]
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with the column replaced."""
+        new = self.values[batch.start : batch.start + len(batch)]
+        X: Any = batch.X
+        if isinstance(X, Table):
+            stored = [new if j == self.place else X.column(j) for j in range(len(X.columns))]
+            X = Table.build(X.columns, stored, len(batch))
+        elif isinstance(X, Cells):
+            X = Cells(tuple(new if j == self.place else column for j, column in enumerate(X.columns)))
+        elif isinstance(X, np.ndarray):
+            X = X.copy()
+            X[:, self.place] = new
+        else:
+            X = X.tolil()
+            X[:, [self.place]] = new[:, None]
+            X = X.tocsr()
+        return replace(batch, X=X)
+
+
+def column_values(X: Any, place: int) -> NDArray[Any]:
+    """One column of a batch's rows, as it is stored."""
+    if isinstance(X, Table):
+        return np.array(X.column(place))
+    if isinstance(X, Cells):
+        return np.asarray(X.columns[place])
+    return X[:, place].copy() if isinstance(X, np.ndarray) else X[:, [place]].toarray()[:, 0]
