@@ -1,33 +1,19 @@
 // Python's door to the softmax loss of linear scores.
-#include <nanobind/stl/optional.h>
-
-#include "bind.h"
+#include "bind_loss.h"
 #include "class_loss.h"
 
 namespace surefit::bind {
 namespace {
 
-using Floats = std::optional<Vector<double>>;
-using Out = std::optional<OutVector<double>>;
-
-template <class Optional>
-auto* sized(Optional& vector, Index size) {
-  expect(!vector || static_cast<Index>(vector->shape(0)) == size,
-         "a vector has another length than the rows or columns it stands beside");
-  return vector ? vector->data() : nullptr;
-}
-
-template <class T>
-double pass(Matrix<T> X, Vector<double> coef, Floats intercept, Vector<std::int64_t> code, Floats weight,
-            Floats offset, OutVector<double> gradient, Out bends, Out sums, Out squares, Out signs,
-            int threads) {
-  const Dense<T> x = dense(X);
+template <class Rows>
+double pass(const Rows& x, const Vector<double>& coef, const Floats& intercept,
+            const Vector<std::int64_t>& code, const Floats& weight, const Floats& offset,
+            OutVector<double>& gradient, Out& bends, Out& sums, Out& squares, Out& signs, int threads) {
   const Index classes = static_cast<Index>(gradient.shape(0)) / (x.cols + 1);
   expect(classes >= 1 && static_cast<Index>(gradient.shape(0)) == (x.cols + 1) * classes &&
              static_cast<Index>(coef.shape(0)) == x.cols * classes,
          "coef and gradient must have one entry for each column and class");
-  expect((bends && sums && squares && signs) || (!bends && !sums && !squares && !signs),
-         "bends, sums, squares and signs come together");
+  expect_together(bends, sums, squares, signs);
   const ClassLoss loss{classes,     coef.data(),           sized(intercept, classes),
                        code.data(), sized(weight, x.rows), sized(offset, x.rows)};
   expect(static_cast<Index>(code.shape(0)) == x.rows, "code must have one entry a row");
@@ -44,17 +30,21 @@ double pass(Matrix<T> X, Vector<double> coef, Floats intercept, Vector<std::int6
   return value;
 }
 
-template <class T>
-void define_for(nb::module_& m) {
-  m.def("class_loss", &pass<T>, "X"_a.noconvert(), "coef"_a.noconvert(), "intercept"_a.noconvert().none(),
-        "code"_a.noconvert(), "weight"_a.noconvert().none(), "offset"_a.noconvert().none(),
-        "gradient"_a.noconvert(), "bends"_a.noconvert().none(), "sums"_a.noconvert().none(),
-        "squares"_a.noconvert().none(), "signs"_a.noconvert().none(), "threads"_a);
-}
-
 void define(nb::module_& m) {
-  define_for<float>(m);
-  define_for<double>(m);
+  m.def(
+      "class_loss",
+      [](nb::object X, Vector<double> coef, Floats intercept, Vector<std::int64_t> code, Floats weight,
+         Floats offset, OutVector<double> gradient, Out bends, Out sums, Out squares, Out signs,
+         int threads) {
+        return with_rows(X, code.shape(0), [&](const auto& x) {
+          return pass(x, coef, intercept, code, weight, offset, gradient, bends, sums, squares, signs,
+                      threads);
+        });
+      },
+      "X"_a, "coef"_a.noconvert(), "intercept"_a.noconvert().none(), "code"_a.noconvert(),
+      "weight"_a.noconvert().none(), "offset"_a.noconvert().none(), "gradient"_a.noconvert(),
+      "bends"_a.noconvert().none(), "sums"_a.noconvert().none(), "squares"_a.noconvert().none(),
+      "signs"_a.noconvert().none(), "threads"_a);
 }
 
 const Registered losses(&define);

@@ -162,16 +162,12 @@ struct Tile {
   }
 };
 
-template <class T>
-void add_rows(const Dense<T>& x, const ClassLoss& loss, const Shape& shape, const Buffer& coef,
+template <class Rows>
+void add_rows(const Rows& x, const ClassLoss& loss, const Shape& shape, const Buffer& coef,
               const Buffer& start_at, Index start, Index count, const Tile& tile, Sums& sums) {
   const Index step = shape.step, lead = shape.lead, padded = round_up(count, together);
   const bool bends = shape.lead_pairs > 0;
-  copy_rows(x, start, count, 0, x.cols, [](Index i) { return i; }, tile.rows, step);
-  std::fill(tile.rows + count * step, tile.rows + padded * step, 0.0);
-  if (loss.weight != nullptr)
-    for (Index i = 0; i < count; ++i)
-      if (loss.weight[start + i] == 0) std::fill_n(tile.rows + i * step, step, 0.0);  // it may hold anything
+  fill_rows(x, loss.weight, start, count, padded, tile.rows, step);
   for (Index i = 0; i < padded; ++i) std::copy_n(start_at.data(), lead, tile.scores + i * lead);
   by_vectors(lead, [&](Index first, auto vectors) {
     for (Index i = 0; i < padded; i += together)
@@ -220,8 +216,8 @@ inline void merge(const std::vector<Sums>& parts, Buffer Sums::* columns, Buffer
 
 }  // namespace class_loss_detail
 
-template <class T>
-void class_loss(const Run& run, const Dense<T>& x, const ClassLoss& loss, const ClassLossOut& out) {
+template <class Rows>
+void class_loss(const Run& run, const Rows& x, const ClassLoss& loss, const ClassLossOut& out) {
   using namespace class_loss_detail;
   const Index K = loss.classes, p = x.cols, chunks = (x.rows + chunk_rows - 1) / chunk_rows;
   const Index pairs = out.bends == nullptr ? 0 : K * (K + 1) / 2;

@@ -157,18 +157,26 @@ void columns_times(const Run& run, const Dense<T>& x, Which which, const double*
   });
 }
 
+// Bands of columns have sums of their own, added in order.
 template <class T, class I>
 void columns_times(const Run& run, const CscColumns<T, I>& x, Which which, const double* centre,
                    const double* w, double* out) {
-  Poll poll(run);
+  using namespace columns_detail;
+  const Index stored = x.cols > 0 ? x.end(x.cols - 1) / x.cols * which.count : 0;
+  const Index bands = std::clamp<Index>(stored / (16 * std::max<Index>(1, x.rows)), 1, 8);
+  Buffer parts((bands - 1) * x.rows), shifts(bands);
+  for_chunks(for_work(run, stored), bands, [&](Index band, int) {
+    double* to = band == 0 ? out : parts.data() + (band - 1) * x.rows;
+    for (Index k = which.count * band / bands; k < which.count * (band + 1) / bands; ++k) {
+      if (w[k] == 0) continue;
+      x.add(which[k], w[k], to);
+      shifts[band] += w[k] * at(centre, which[k]);
+    }
+  });
   double shift = 0;
-  for (Index k = 0; k < which.count; ++k) {
-    const Index j = which[k];
-    if (w[k] == 0) continue;
-    x.add(j, w[k], out);
-    shift += w[k] * columns_detail::at(centre, j);
-    if (k % 256 == 0) poll();
-  }
+  for (Index band = 0; band < bands; ++band) shift += shifts[band];
+  for (Index band = 1; band < bands; ++band)
+    for (Index i = 0; i < x.rows; ++i) out[i] += parts[(band - 1) * x.rows + i];
   if (shift != 0)
     for (Index i = 0; i < x.rows; ++i) out[i] -= shift;
 }

@@ -14,6 +14,10 @@ inline Lanes larger(Lanes a, Lanes b) {
   return (a > b) ? a : b;
 }
 
+inline Lanes smaller(Lanes a, Lanes b) {
+  return (a < b) ? a : b;
+}
+
 inline double fused(double a, double b, double c) {
 #ifdef __FMA__
   return __builtin_fma(a, b, c);

@@ -1,74 +1,17 @@
-// A loss of one linear score a row, in one pass over dense rows: value and gradient, what a duality gap is
-// made of, or the second derivatives.
+// A loss of one linear score a row, in one pass over rows or columns: value and gradient, what a duality gap
+// is made of, or the second derivatives.
 //
 // Rows are copied to a tile of doubles, scored, and multiplied back while the tile is in the cache. Chunks of
 // rows have sums of their own, merged in order, so the number of threads never changes a bit.
 #pragma once
 
-#include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "gram.h"
-#include "lane_math.h"
+#include "linear_rows.h"
 #include "row_tile.h"
 
 namespace surefit {
-
-// Value and derivatives of f(y, z) for as many rows as there are lanes.
-struct Derivatives {
-  Lanes value, slope, bend;
-};
-
-// With t the share of the class that z speaks against, f = t |z| + log(1 + exp(-|z|)): nothing cancels.
-struct LogisticRows {
-  Derivatives operator()(Lanes y, Lanes z) const {
-    const Lanes one = broadcast(1.0), size = absolute(z), e = exponential(-size);
-    const Lanes share = larger(y, broadcast(0.0)), rest = e / (one + e);
-    const auto positive = z >= broadcast(0.0);
-    const Lanes against = positive ? one - share : share, slope = against - rest;
-    return {against * size + log_of_one_plus(e), positive ? slope : -slope, rest / (one + e)};
-  }
-};
-
-struct PoissonRows {
-  Derivatives operator()(Lanes y, Lanes z) const {
-    const Lanes mean = exponential(z);
-    return {mean - y * z, mean - y, mean};
-  }
-};
-
-struct GammaRows {
-  Derivatives operator()(Lanes y, Lanes z) const {
-    const Lanes ratio = y * exponential(-z);
-    return {z + ratio, broadcast(1.0) - ratio, ratio};
-  }
-};
-
-struct SquaredHingeRows {
-  Derivatives operator()(Lanes y, Lanes z) const {
-    const Lanes one = broadcast(1.0), two = broadcast(2.0), zero = broadcast(0.0);
-    const Lanes side = (y > zero) ? one : -one, margin = side * z, missing = larger(one - margin, zero);
-    return {missing * missing, -two * side * missing, (margin <= one) ? two : zero};
-  }
-};
-
-// Calls f with the loss of that number; core/native/linear_loss.py has the same list.
-template <class F>
-auto with_linear_loss(int kind, F&& f) {
-  switch (kind) {
-    case 0:
-      return f(LogisticRows{});
-    case 1:
-      return f(PoissonRows{});
-    case 2:
-      return f(GammaRows{});
-    case 3:
-      return f(SquaredHingeRows{});
-    default:
-      throw std::invalid_argument("there is no loss of that number.");
-  }
-}
 
 // Scores z = X coef + intercept + offset, and what stands beside the rows; weight and offset may be null.
 struct LinearScores {
@@ -122,14 +65,13 @@ inline double added(Lanes sum) {
   return total;
 }
 
-// Fills the tile with rows [start, start + count) of x, and their weighted losses and derivatives.
-template <class T, class Loss>
-void fill(const Dense<T>& x, const LinearScores& about, const Loss& loss, const Buffer& coef, Index start,
-          Index count, const Tile& tile) {
+// Fills the tile with rows [start, start + count) of x, their targets and weights; scores come to `slope`.
+template <class Rows>
+void score(const Rows& x, const LinearScores& about, const Buffer& coef, Index start, Index count,
+           const Tile& tile) {
   const Index step = tile.step, padded = round_up(count, together);
-  double* rows = tile.rows;
-  copy_rows(x, start, count, 0, x.cols, [](Index i) { return i; }, rows, step);
-  std::fill(rows + count * step, rows + padded * step, 0.0);
+  const double* rows = tile.rows;
+  fill_rows(x, about.weight, start, count, padded, tile.rows, step);
   std::fill(tile.weight + count, tile.weight + padded, 0.0);
   std::fill(tile.y + count, tile.y + padded, 0.0);
   std::copy_n(about.y + start, count, tile.y);
@@ -137,9 +79,6 @@ void fill(const Dense<T>& x, const LinearScores& about, const Loss& loss, const 
     std::fill_n(tile.weight, count, 1.0);
   else
     std::copy_n(about.weight + start, count, tile.weight);
-  if (about.weight != nullptr)
-    for (Index i = 0; i < count; ++i)
-      if (tile.weight[i] == 0) std::fill_n(rows + i * step, step, 0.0);  // it may hold anything
   double* z = tile.slope;
   for (Index first = 0; first < padded; first += together) {
     const double* from = rows + first * step;
@@ -152,9 +91,16 @@ void fill(const Dense<T>& x, const LinearScores& about, const Loss& loss, const 
   }
   if (about.offset != nullptr)
     for (Index i = 0; i < count; ++i) z[i] += about.offset[start + i];
+}
+
+// Fills the tile, weighted losses and derivatives included.
+template <class Rows, class Loss>
+void fill(const Rows& x, const LinearScores& about, const Loss& loss, const Buffer& coef, Index start,
+          Index count, const Tile& tile) {
+  score(x, about, coef, start, count, tile);
   const Lanes zero = broadcast(0.0);
-  for (Index i = 0; i < padded; i += lanes) {
-    const Derivatives at = loss(load(tile.y + i), load(z + i));
+  for (Index i = 0; i < round_up(count, together); i += lanes) {
+    const Derivatives at = loss(load(tile.y + i), load(tile.slope + i));
     const Lanes s = load(tile.weight + i);
     const auto none = s == zero;
     store(tile.value + i, none ? zero : s * at.value);
@@ -205,9 +151,9 @@ inline void add_columns(const Tile& tile, Index count, Sums& sums) {
 
 // Rows for the Gram kernel, scored as they are read: their curvature is the weight of the strip that is
 // packed next, their slopes are the column beside X.
-template <class T, class Loss>
+template <class Rows, class Loss>
 struct ScoredSource {
-  Dense<T> x;
+  Rows x;
   LinearScores about;
   Loss loss;
   const Buffer* coef;
@@ -226,8 +172,8 @@ struct ScoredSource {
 
 }  // namespace linear_loss_detail
 
-template <class T, class Loss>
-void linear_loss(const Run& run, const Dense<T>& x, const LinearScores& about, const Loss& loss,
+template <class Rows, class Loss>
+void linear_loss(const Run& run, const Rows& x, const LinearScores& about, const Loss& loss,
                  const LinearLossOut& out) {
   using namespace linear_loss_detail;
   const Index p = x.cols, chunks = (x.rows + chunk_rows - 1) / chunk_rows;
@@ -274,14 +220,14 @@ void linear_loss(const Run& run, const Dense<T>& x, const LinearScores& about, c
 }
 
 // The second derivatives X' diag(h) X beside X'u and X'h; value, slope and bend get one number a row.
-template <class T, class Loss>
-void linear_hessian(const Run& run, const Dense<T>& x, const LinearScores& about, const Loss& loss,
-                    double* value, double* slope, double* bend, const SandwichOut& out) {
+template <class Rows, class Loss>
+void linear_hessian(const Run& run, const Rows& x, const LinearScores& about, const Loss& loss, double* value,
+                    double* slope, double* bend, const SandwichOut& out) {
   Buffer coef(linear_loss_detail::padded_width(x.cols));
   std::copy_n(about.coef, x.cols, coef.data());
   const GramPlan plan{x.rows, x.cols, Dense<double>{slope, x.rows, 1}, bend, false};
-  sandwich_of(run, plan, linear_loss_detail::ScoredSource<T, Loss>{x, about, loss, &coef, value, slope, bend},
-              out);
+  sandwich_of(run, plan,
+              linear_loss_detail::ScoredSource<Rows, Loss>{x, about, loss, &coef, value, slope, bend}, out);
 }
 
 }  // namespace surefit

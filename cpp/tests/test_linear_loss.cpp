@@ -1,11 +1,14 @@
 // Losses of one score a row against plain loops: both orders and precisions, weights, threads, rows that fill
 // no tile; and the exponentials they are made of.
 #include "check.h"
+#include "linear_excess.h"
 #include "linear_loss.h"
 
 using namespace surefit;
 
 namespace {
+
+constexpr double huber[] = {0.7, 0.5, 1.5, 0.25};
 
 struct Plain {
   long double value, slope, bend;
@@ -18,6 +21,12 @@ Plain plain(int kind, long double y, long double z) {
   }
   if (kind == 1) return {std::exp(z) - y * z, std::exp(z) - y, std::exp(z)};
   if (kind == 2) return {z + y * std::exp(-z), 1 - y * std::exp(-z), y * std::exp(-z)};
+  if (kind == 4) {
+    const long double t = huber[0] * huber[1], r = z - y, close = std::min(std::max(r, -t), t);
+    const long double curve = static_cast<long double>(huber[2]) / huber[1];
+    return {curve * (0.5L * close * close + t * (std::fabs(r) - std::fabs(close))) + huber[3], curve * close,
+            std::fabs(r) <= t ? curve : 0.0L};
+  }
   const long double side = y > 0 ? 1 : -1, missing = std::max<long double>(1 - side * z, 0);
   return {missing * missing, -2 * side * missing, side * z <= 1 ? 2.0L : 0.0L};
 }
@@ -40,7 +49,7 @@ void check_loss(int kind, Index n, Index p) {
   std::vector<double> coef(size(p)), y(size(n)), weight(size(n)), offset(size(n));
   for (double& w : coef) w = random.uniform();
   for (Index i = 0; i < n; ++i) {
-    y[size(i)] = static_cast<double>(i % 2);
+    y[size(i)] = static_cast<double>(i % 2) + (kind == 2 ? 0.5 : 0.0);
     weight[size(i)] = i % 5 == 0 ? 0.0 : 1.0 + static_cast<double>(i % 3);
     offset[size(i)] = random.uniform();
   }
@@ -62,7 +71,7 @@ void check_loss(int kind, Index n, Index p) {
   std::vector<double> one;
   for (const Order order : {Order::C, Order::Fortran})
     for (const int threads : {1, 3})
-      with_linear_loss(kind, [&](const auto& loss) {
+      with_linear_loss(kind, huber, kind == 4 ? 4 : 0, [&](const auto& loss) {
         Run run;
         run.threads = threads;
         const Dense<T> rows{order == Order::C ? x.data() : columns.data(), n, p, order};
@@ -88,6 +97,23 @@ void check_loss(int kind, Index n, Index p) {
           CHECK(near(cross[size(j)], u[size(j)], n) && near(side[size(j)], h[size(j)], n));
         }
         for (Index k = 0; k < p * p; ++k) CHECK(near(square[size(k)], gram[size(k)], n));
+        const ExcessSums own = linear_excess(run, rows, about, loss, {});
+        CHECK(own.total >= 0 && near(own.total, 0, n) && near(own.energy, signs[2], n));
+        const ExcessSums less = linear_excess(run, rows, about, loss, {0.5});
+        CHECK(less.total >= 0 && near(less.energy, 0.25L * signs[2], n));
+        if constexpr (sizeof(T) == sizeof(double)) {
+          std::vector<const double*> apart;
+          for (Index j = 0; j < p; ++j) apart.push_back(columns.data() + j * n);
+          const ApartColumns same{apart.data(), n, p};
+          std::vector<double> again(size(p + 1));
+          linear_loss(run, same, about, loss, {&alone, again.data()});
+          CHECK(again == gradient && alone == found);
+          CHECK(linear_excess(run, same, about, loss, {0.5}).total == less.total);
+          std::vector<double> like(size(p * p));
+          linear_hessian(run, same, about, loss, each.data(), slopes.data(), curved.data(),
+                         {like.data(), cross.data(), side.data()});
+          CHECK(like == square);
+        }
       });
 }
 
@@ -101,7 +127,7 @@ double first(Lanes all) {
 
 TEST(against_plain_loops) {
   for (const Index n : {0, 1, 7, 300, 9000})
-    for (int kind = 0; kind < 4; ++kind) {
+    for (int kind = 0; kind < 5; ++kind) {
       check_loss<double>(kind, n, 5);
       check_loss<float>(kind, n, n > 300 ? 2 : 17);
     }
@@ -114,7 +140,7 @@ TEST(no_columns) {
 TEST(an_unknown_loss_is_refused) {
   bool refused = false;
   try {
-    with_linear_loss(99, [](const auto&) {});
+    with_linear_loss(99, nullptr, 0, [](const auto&) {});
   } catch (const std::invalid_argument&) {
     refused = true;
   }

@@ -13,6 +13,8 @@ from surefit.core.native.class_loss import class_loss, class_loss_twin
 from surefit.core.native.linear_loss import (
     KINDS,
     LossSums,
+    linear_excess,
+    linear_excess_twin,
     linear_hessian,
     linear_hessian_twin,
     linear_loss,
@@ -21,10 +23,13 @@ from surefit.core.native.linear_loss import (
 )
 from surefit.core.registry import members
 from surefit.data.batch import Batch
-from surefit.losses import Gamma, Logistic, Poisson, Softmax, SquaredHinge
+from surefit.data.column_batch import ColumnBatch
+from surefit.data.columns import Columns
+from surefit.losses import Gamma, Huber, Logistic, Poisson, Softmax, SquaredHinge
 from surefit.penalties import NoPenalty
 from surefit.solvers.gap import duality_gap
 from surefit.solvers.objective import Objective
+from surefit.stats.curvature import Curvature
 from surefit.stats.duality import Slopes
 from surefit.stats.products import pulled, scores
 
@@ -41,6 +46,7 @@ FORMS = {
     "many columns": RNG.normal(size=(300, 110)),
 }
 TARGETS = {"logistic": lambda n: RNG.uniform(size=n), "squared_hinge": lambda n: RNG.choice([-1.0, 1.0], n)}
+OPTIONS = {"huber": (0.7, 0.5, 1.5, 0.25)}
 each_form = pytest.mark.parametrize("rows", FORMS.values(), ids=FORMS.keys())
 plain_or_weighted = pytest.mark.parametrize("plain", [True, False], ids=["plain", "weighted"])
 
@@ -67,11 +73,75 @@ def test_one_score_a_row_as_the_twin(rows, plain, kind):
     y = TARGETS.get(kind, lambda n: RNG.integers(1, 4, n))(n)
     coef = RNG.normal(size=p) / max(p, 1)
     about = () if plain else (0.3, RNG.integers(0, 3, n).astype(float), RNG.normal(size=n))
-    args = (kind, rows, y, coef, *about)
+    args, options = (kind, rows, y, coef, *about), {"options": OPTIONS.get(kind, ())}
     for want in ("value", "gradient", "gap"):
-        one_thread = linear_loss(*args, want=want, _threads=1)
-        check(linear_loss(*args, want=want), linear_loss_twin(*args, want=want), one_thread, n + 1)
-    check(linear_hessian(*args), linear_hessian_twin(*args), linear_hessian(*args, _threads=1), n + 1)
+        wish = {**options, "want": want}
+        one_thread = linear_loss(*args, **wish, _threads=1)
+        check(linear_loss(*args, **wish), linear_loss_twin(*args, **wish), one_thread, n + 1)
+    one_thread = linear_hessian(*args, **options, _threads=1)
+    check(linear_hessian(*args, **options), linear_hessian_twin(*args, **options), one_thread, n + 1)
+    for change in ((1.0, 0.0, 1.0, 1.0), (0.9, 0.0, 0.5, 0.8), (0.95, 0.01, 1.0, 1.0)):
+        wish = {**options, "change": change}
+        found = linear_excess(*args, **wish)
+        assert found == linear_excess(*args, **wish, _threads=1)
+        np.testing.assert_allclose(found, linear_excess_twin(*args, **wish), rtol=1e-9, atol=1e-12 * (n + 1))
+        assert change[:2] != (1.0, 0.0) or found[0] <= 1e-14 * (n + 1)
+
+
+@plain_or_weighted
+@pytest.mark.parametrize("kind", [*KINDS, "softmax"])
+def test_columns_that_lie_apart_give_the_same_bits(plain, kind):
+    apart, y = Columns(list(np.asfortranarray(X).T), len(X)), RNG.integers(1, 4, len(X))
+    beside = () if plain else (RNG.integers(0, 3, len(X)).astype(float), RNG.normal(size=len(X)))
+    if kind == "softmax":
+        args = (y - 1, RNG.normal(size=(7, 3)), np.zeros(3), *beside)
+        check(*([class_loss(X, *args, want="gap")] * 2), class_loss(apart, *args, want="gap"), 1.0)
+        return
+    args, options = (y, RNG.normal(size=7) / 7, 0.3, *beside), {"options": OPTIONS.get(kind, ())}
+    for call in (linear_loss, linear_hessian):
+        check(*([call(kind, X, *args, **options)] * 2), call(kind, apart, *args, **options), 1.0)
+    assert linear_excess(kind, X, *args, **options) == linear_excess(kind, apart, *args, **options)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_batch_of_columns_is_read_without_a_matrix(order):
+    apart, y = Columns(list(np.asfortranarray(X).T), len(X)), np.arange(len(X)) % 2
+    about = {"loss": Logistic(), "w": np.ones(7) / 9, "intercept": 0.1, "order": order}
+    batch = ColumnBatch(apart, y, check=None)
+    assert Curvature.of(batch, **about).distance(Curvature.of(Batch(X, y), **about)) == 0
+    assert batch.columns is apart
+
+
+@pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge(), Poisson(), Huber()], ids=lambda loss: loss.name)
+def test_cells_that_are_not_finite_bring_the_check_about(loss, cell):
+    def check(matrix: Any) -> None:
+        assert not np.isfinite(matrix).all()
+        raise ValueError("seen")
+
+    for weight in (None, np.append(0.0, np.ones(9))):
+        bad = np.asfortranarray(X[:10]).copy(order="F")
+        bad[0, 2] = cell
+        for order in (1, 2):
+            batch = ColumnBatch(Columns(list(bad.T), 10), np.arange(10) % 2, weight, check=check)
+            with pytest.raises(ValueError, match="seen"):
+                Curvature.of(batch, loss=loss, w=np.ones(7), intercept=0.0, order=order)
+
+
+def test_slopes_that_no_conjugate_allows_prove_nothing():
+    for kind in ("logistic", "squared_hinge", "huber"):
+        options = OPTIONS.get(kind, ())
+        found = linear_excess(
+            kind, X[:9], np.ones(9), -np.ones(7), change=(-30.0, 0.0, 1.0, 1.0), options=options
+        )
+        assert found[0] == np.inf
+
+
+def test_a_loss_wants_its_own_options():
+    with pytest.raises(ValueError, match="options"):
+        linear_loss("huber", X[:2], np.ones(2), np.ones(7))
+    with pytest.raises(TypeError, match="columns"):
+        linear_loss("logistic", X[:2].astype(int), np.ones(2), np.ones(7))
 
 
 @each_form
@@ -124,6 +194,7 @@ LOSSES: dict[str, tuple[Any, Any]] = {
     "poisson": (Poisson(), RNG.integers(0, 4, len(X))),
     "gamma": (Gamma(), RNG.uniform(0.1, 3.0, len(X))),
     "squared_hinge": (SquaredHinge(), RNG.choice([-1, 1], len(X))),
+    "huber": (Huber(0.7, "unit", 0.5), RNG.normal(size=len(X))),
     "softmax": (Softmax(), RNG.integers(0, 3, len(X))),
 }
 
@@ -156,6 +227,15 @@ def test_objectives_use_it_and_agree_with_the_loss_alone(name, form, fit_interce
     np.testing.assert_allclose([gap.primal, gap.gap], [other.primal, other.gap], rtol=1e-9)
 
 
+@pytest.mark.parametrize("weight", [None, np.arange(300) % 3 * 0.5], ids=["plain", "weighted"])
+def test_scores_that_all_rows_share_are_told_by_classes(weight):
+    y, intercept = RNG.integers(0, 2, 300), np.array([0.3, -0.2, 5.0])
+    batch = Batch(X[:300], y, weight)
+    about = {"loss": Softmax(), "w": np.zeros((7, 3)), "intercept": intercept}
+    found, right = Curvature.of(batch, **about, order=0), Curvature.of(batch, **about, order=1)
+    np.testing.assert_allclose([found.weight, found.value], [right.weight, right.value], rtol=1e-13)
+
+
 def test_a_code_outside_the_classes_is_refused():
     with pytest.raises(ValueError, match="outside the classes"):
         class_loss(X[:2], np.array([0, 5]), np.zeros((7, 2)))
@@ -175,6 +255,8 @@ def test_sparse_columns_give_the_products_of_rows(dtype, canonical):
     w, u = rng.normal(size=30) * (rng.random(30) < 0.5), rng.normal(size=60)
     np.testing.assert_allclose(scores(columns, w), dense @ w, atol=1e-13)
     np.testing.assert_allclose(pulled(columns, u), dense.T @ u, atol=1e-13)
+    np.testing.assert_allclose(scores(columns.T, u), dense.T @ u, atol=1e-13)
+    np.testing.assert_allclose(pulled(columns.T, w), dense @ w, atol=1e-13)
     about = {"loss": Logistic(), "w": w, "intercept": 0.1, "free": np.zeros((30, 0))}
     y, weight = rng.integers(0, 2, 60), rng.integers(0, 3, 60).astype(float)
     found = Slopes.of(Batch(columns, y, weight), **about)

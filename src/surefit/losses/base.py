@@ -32,7 +32,7 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     where there is no safe way to compute them. ``divergence`` marks a loss whose Fenchel gap is the
     Kullback-Leibler divergence of the shares or means that slopes stand for. ``kernel`` names the loss to the
     native code that adds it up over dense rows (:mod:`surefit.stats.fused`), which is faster and gives the
-    same.
+    same; ``kernel_options`` are the numbers that it needs.
 
     >>> from surefit.losses import Logistic
     >>> loss = Logistic()
@@ -71,6 +71,11 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     def smoothness(self) -> float | None:
         """A bound on the absolute curvature for all y and z; None where there is none."""
         return None
+
+    @property
+    def kernel_options(self) -> tuple[float, ...]:
+        """The numbers that the kernel needs."""
+        return ()
 
     @property
     def nuisance(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ class Huber(Loss):
     """
 
     name = "huber"
+    kernel = "huber"
 
     def __init__(
         self,
@@ -35,6 +36,11 @@ class Huber(Loss):
         self.threshold = threshold
         self.slope = slope
         self.scale = scale
+
+    @property
+    def kernel_options(self) -> tuple[float, ...]:
+        """Threshold, scale, height and constant."""
+        return self.threshold, self._width, self._height, self._constant
 
     @property
     def nuisance(self) -> tuple[str, ...]:

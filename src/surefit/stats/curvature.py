@@ -74,7 +74,6 @@ class Curvature(Statistic):
         """Evaluate ``loss`` at w and ``intercept``, a number for each output, or None for no intercept."""
         if loss is None or w is None:
             raise ValueError("a Curvature needs loss= and w=.")
-        X: Any = batch.X
         fused = fused_sums(loss, batch, w, intercept, WANTED[order]) if order > 0 or w.any() else None
         if fused is not None:
             weight = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
@@ -84,6 +83,7 @@ class Curvature(Statistic):
             return cls(weight, fused.value, gradient, hessian)
         if order == 0 and not w.any() and batch.offset is None and getattr(loss, "task", "") == "multiclass":
             return cls(*_of_classes(batch, loss, w.shape[1], intercept), np.zeros(0), np.zeros(0))
+        X: Any = batch.X
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
         z = scores_of(batch, w, intercept)
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)

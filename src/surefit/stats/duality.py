@@ -24,7 +24,7 @@ from surefit.core.native.gram import sandwich
 from surefit.core.native.linear_loss import LossSums
 from surefit.data.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.fused import fused_sums
+from surefit.stats.fused import fused_excess, fused_sums
 from surefit.stats.products import bordered, in_columns, pulled, scores, scores_of
 from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 
@@ -197,6 +197,12 @@ class FenchelExcess(Statistic):
         """Evaluate at w and ``intercept``."""
         if loss is None or w is None or step is None:
             raise ValueError("a FenchelExcess needs loss=, w= and step=.")
+        if slopes is None and w.ndim == 1 and not step.free.shape[1]:
+            shift = float(step.beta[-1]) if step.beta.size else 0.0
+            fused = fused_excess(loss, batch, w, intercept, (step.factor, shift, *step.signs))
+            if fused is not None:
+                weight = float(len(batch)) if batch.weight is None else float(np.sum(batch.weight))
+                return cls(weight, *fused)
         if _is_large(batch, w) or (isinstance(batch.X, np.ndarray) and len(batch) > _rows_at_once(w)):
             about = {"loss": loss, "w": w, "intercept": intercept, "step": step, "slopes": slopes}
             return reduce(add, (cls.of(piece, **about) for piece in _pieces(batch, w)))

@@ -27,6 +27,8 @@ def scores(X: Any, w: Array) -> Array:
     if w.ndim == 1 and in_columns(X):
         support = np.flatnonzero(w)
         return columns_times(X, w[support], None, support)
+    if w.ndim == 1 and _in_rows(X):
+        return columns_dot(X.T, w)
     if not _narrow(X):
         return np.asarray(X @ w, dtype=np.float64)
     out = np.empty((len(X), *w.shape[1:]))
@@ -55,6 +57,8 @@ def pulled(X: Any, u: Array) -> Array:
     """
     if u.ndim == 1 and in_columns(X):
         return columns_dot(X, u)
+    if u.ndim == 1 and _in_rows(X):
+        return columns_times(X.T, u)
     if not _narrow(X):
         return np.asarray(X.T @ u, dtype=np.float64)
     total = np.zeros((X.shape[1], *u.shape[1:]))
@@ -79,6 +83,11 @@ def bordered(block: Array, right: Array, below: Array, corner: float) -> Array:
 def in_columns(X: Any) -> bool:
     """Whether X is sparse with its columns together, which our kernels multiply on all cores."""
     return getattr(X, "format", None) == "csc" and X.dtype in (np.float32, np.float64)
+
+
+def _in_rows(X: Any) -> bool:
+    """Whether the transpose of X is such a matrix."""
+    return getattr(X, "format", None) == "csr" and X.dtype in (np.float32, np.float64)
 
 
 def _narrow(X: Any) -> bool:

@@ -184,24 +184,8 @@ def class_dual_cd_csr(
     most: int,
     seed: int,
 ) -> tuple[Any, ...]: ...
-@overload
 def class_loss(
-    X: F32,
-    coef: F64,
-    intercept: F64 | None,
-    code: I64,
-    weight: F64 | None,
-    offset: F64 | None,
-    gradient: F64,
-    bends: F64 | None,
-    sums: F64 | None,
-    squares: F64 | None,
-    signs: F64 | None,
-    threads: int,
-) -> float: ...
-@overload
-def class_loss(
-    X: F64,
+    X: object,
     coef: F64,
     intercept: F64 | None,
     code: I64,
@@ -804,7 +788,7 @@ def forest_sums(
     bits: U64,
     level_start: I64,
     levels: I64 | None,
-    values: F64,
+    values: F64 | None,
     width: int,
     left_out: U8 | None,
     out: F64,
@@ -820,7 +804,7 @@ def forest_sums(
     bits: U64,
     level_start: I64,
     levels: I64 | None,
-    values: F64,
+    values: F64 | None,
     width: int,
     left_out: U8 | None,
     out: F64,
@@ -1065,10 +1049,10 @@ def level_best(
     levels: U64,
     threads: int,
 ) -> None: ...
-@overload
 def linear_loss(
+    X: object,
     kind: int,
-    X: F32,
+    options: F64,
     coef: F64,
     intercept: float,
     y: F64,
@@ -1081,26 +1065,10 @@ def linear_loss(
     signs: F64 | None,
     threads: int,
 ) -> float: ...
-@overload
-def linear_loss(
-    kind: int,
-    X: F64,
-    coef: F64,
-    intercept: float,
-    y: F64,
-    weight: F64 | None,
-    offset: F64 | None,
-    gradient: F64 | None,
-    bends: F64 | None,
-    sums: F64 | None,
-    squares: F64 | None,
-    signs: F64 | None,
-    threads: int,
-) -> float: ...
-@overload
 def linear_hessian(
+    X: object,
     kind: int,
-    X: F32,
+    options: F64,
     coef: F64,
     intercept: float,
     y: F64,
@@ -1114,23 +1082,18 @@ def linear_hessian(
     sums: F64,
     threads: int,
 ) -> None: ...
-@overload
-def linear_hessian(
+def linear_excess(
+    X: object,
     kind: int,
-    X: F64,
+    options: F64,
     coef: F64,
     intercept: float,
     y: F64,
     weight: F64 | None,
     offset: F64 | None,
-    value: F64,
-    slope: F64,
-    bend: F64,
-    gram: F64,
-    cross: F64,
-    sums: F64,
+    change: F64,
     threads: int,
-) -> None: ...
+) -> tuple[Any, ...]: ...
 def linear_shuffle(terms: F64, error: F64, order: I64, change: F64, spread: F64, threads: int) -> None: ...
 @overload
 def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
@@ -1513,29 +1476,11 @@ def top_k(A: F32, largest: bool, index: I64, value: F32, threads: int) -> None: 
 def top_k(A: F64, largest: bool, index: I64, value: F64, threads: int) -> None: ...
 @overload
 def tree_apply(
-    X: F32,
-    feature: I32,
-    threshold: F64,
-    left: I32,
-    right: I32,
-    missing_left: U8,
-    left_levels: U64,
-    levels: I64,
-    leaf: I64,
-    threads: int,
+    X: F32, feature: I32, threshold: F64, right: I32, left_levels: U64, levels: I64, leaf: I64, threads: int
 ) -> None: ...
 @overload
 def tree_apply(
-    X: F64,
-    feature: I32,
-    threshold: F64,
-    left: I32,
-    right: I32,
-    missing_left: U8,
-    left_levels: U64,
-    levels: I64,
-    leaf: I64,
-    threads: int,
+    X: F64, feature: I32, threshold: F64, right: I32, left_levels: U64, levels: I64, leaf: I64, threads: int
 ) -> None: ...
 @overload
 def tree_grow_classes(
@@ -1634,9 +1579,7 @@ def tree_shuffle(
     X: F32,
     feature: I32,
     threshold: F64,
-    left: I32,
     right: I32,
-    missing_left: U8,
     left_levels: U64,
     levels: I64,
     values: F64,
@@ -1650,9 +1593,7 @@ def tree_shuffle(
     X: F64,
     feature: I32,
     threshold: F64,
-    left: I32,
     right: I32,
-    missing_left: U8,
     left_levels: U64,
     levels: I64,
     values: F64,

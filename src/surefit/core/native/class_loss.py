@@ -1,4 +1,4 @@
-"""The softmax loss of linear scores in one pass over dense rows: value, gradient and gap sums."""
+"""The softmax loss of linear scores in one pass: value, gradient and gap sums."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from surefit.core.config import threads
 from surefit.core.native import compiled
-from surefit.core.native.inputs import float64_rows, row_weights
-from surefit.core.native.linear_loss import GapSums, LossSums
+from surefit.core.native.inputs import row_weights
+from surefit.core.native.linear_loss import GapSums, LossSums, rows_argument, rows_that_count
 
 
 def class_loss(
@@ -40,7 +40,7 @@ def class_loss(
     gradient = np.empty((p + 1) * classes)
     gap = GapSums.empty(p, pairs) if want == "gap" else None
     value = native.class_loss(
-        X,
+        rows_argument(X),
         coef.ravel(),
         None if intercept is None else np.ascontiguousarray(intercept, dtype=np.float64),
         np.ascontiguousarray(y, dtype=np.int64),
@@ -56,22 +56,11 @@ def class_loss(
 
 
 def class_loss_twin(
-    X: Any,
-    y: Any,
-    coef: Any,
-    intercept: Any = None,
-    weight: Any = None,
-    offset: Any = None,
-    *,
-    want: Literal["gradient", "gap"] = "gradient",
+    X: Any, y: Any, coef: Any, *beside: Any, want: Literal["gradient", "gap"] = "gradient"
 ) -> LossSums:
     """Do the same by plain products over a float64 copy."""
-    A, code = float64_rows(X), np.asarray(y, dtype=np.intp)
-    s = np.ones(len(A)) if weight is None else np.asarray(weight, dtype=np.float64)
-    shift = np.zeros(len(A)) if offset is None else np.asarray(offset, dtype=np.float64)
-    A, code, s, shift = A[s > 0], code[s > 0], s[s > 0], shift[s > 0]
-    rows = np.arange(len(A))
-    z = A @ np.asarray(coef, dtype=np.float64) + (0.0 if intercept is None else intercept) + shift[:, None]
+    A, code, s, z = rows_that_count(X, y, coef, *beside)
+    code, rows = code.astype(np.intp), np.arange(len(A))
     level = z.max(axis=1, keepdims=True, initial=-np.inf) if len(z) else z[:, :1]
     total = level + np.log(np.exp(z - level).sum(axis=1, keepdims=True))
     value = float(s @ (total[:, 0] - z[rows, code]))
