@@ -303,7 +303,7 @@ def test_a_file_of_rows_gives_the_fit_of_the_array(tmp_path: Any) -> None:
 def test_squares_that_overflow_are_refused(column):
     X = np.column_stack([np.arange(4.0), column])
     model = GaussianNB()
-    with pytest.raises(ValueError, match=r"squares of column 1 of X are beyond the range of floats"):
+    with pytest.raises(ValueError, match=r"column 1 of X are beyond 1e\+148"):
         model.fit(X, [0, 0, 1, 1])
     assert not hasattr(model, "theta_")
 

@@ -209,7 +209,7 @@ def test_bad_parameters_are_named():
 def test_squares_beyond_the_range_of_floats_are_refused(kind):
     X, y = planted(50, 3)
     X[:, 1] *= 1e200
-    with pytest.raises(ValueError, match=r"squares of column 1 of X are beyond the range of floats"):
+    with pytest.raises(ValueError, match=r"column 1 of X are beyond 1e\+148"):
         getattr(surefit, kind)().fit(X, y)
 
 

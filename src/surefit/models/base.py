@@ -26,6 +26,7 @@ from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.candidate import Candidate
+from surefit.models.extremes import refuse_extreme_columns
 
 PLAIN = {type(None), bool, int, float, str}
 ALSO_CLONED = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}  # beside the parameters
@@ -113,12 +114,23 @@ class Estimator(
         self.trace_ = Trace(watcher=watch)
         try:
             with one_blas_thread():
-                learned = self._learn(source, choose_engine(source), self.trace_)
+                learned = self._learn_in_range(source)
             self._adopt(learned, source.schema)
         finally:
             self.trace_.close()
         if watch is not None:
             watch.finish()
+
+    def _learn_in_range(self, source: Source) -> Learned:
+        """Learn; where arithmetic left the range of floats, say so, if it is for the scale of a column."""
+        try:
+            learned = self._learn(source, choose_engine(source), self.trace_)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            refuse_extreme_columns(source)
+            raise
+        if not np.isfinite(learned.certificate.value):
+            refuse_extreme_columns(source)
+        return learned
 
     def _fit_admitted(self, source: Source) -> Self:
         """Learn, as a member of a model, from rows that its door has let in: they are not checked again, nor

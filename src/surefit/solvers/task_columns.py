@@ -28,6 +28,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.column_order import by_columns
 from surefit.solvers.task_newton import newton_on_rows
 from surefit.stats.moments import Moments
+from surefit.stats.overflow import refuse_overflow
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -200,6 +201,7 @@ class TaskColumns(TaskProblem):
         self.mean_y = np.average(Y, axis=0, weights=s) if fit_intercept else np.zeros(Y.shape[1])
         self._Y: Matrix = Y - self.mean_y
         facts = column_facts(self._X, self._Y[:, 0], s, fit_intercept)
+        refuse_overflow(facts.scatter, len(facts.scatter), self._total)
         self.mean_x = facts.mean
         self._centre = facts.mean if fit_intercept else None
         self.energy = self._mean_square(self._Y)

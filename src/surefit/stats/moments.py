@@ -97,7 +97,7 @@ class Moments(Statistic):
         rows = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         total = np.array((float(rows), 0.0)) if weight is None else pair.total(weight)
         scatter, relative = np.diagonal(found.scatter), rounding.of_block(rows, sparse, weight)
-        refuse_overflow(scatter, X.shape[1])
+        refuse_overflow(scatter, X.shape[1], found.weight)
         doubt = relative * scatter
         if sparse:  # what centring left of the offset cancels, squared
             doubt += relative * (rows * pair.UNIT) ** 2 * found.weight * found.mean**2
@@ -123,7 +123,7 @@ class Moments(Statistic):
             scatter = _join(self.scatter, other.scatter, coupling, gap, sign=1.0)
         drift = self.drift + other.drift
         diagonal = np.diagonal(scatter[0])
-        refuse_overflow(diagonal, self._features)
+        refuse_overflow(diagonal, self._features, float(total[0]))
         return Moments(
             self.rows + other.rows,
             self.targets,

@@ -106,7 +106,7 @@ class GaussianNB(OneStatisticClassifier):
             raise RefusalError("no row would be left to know anything by: keep at least one.")
         with np.errstate(over="ignore", invalid="ignore"):
             weight, overall = statistic.weight, statistic.overall
-        refuse_overflow(overall.scatter, schema.width)
+        refuse_overflow(overall.scatter, schema.width, overall.weight)
         parameters = GaussianNBParameters(
             schema.classes,
             weight,

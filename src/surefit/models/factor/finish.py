@@ -16,6 +16,7 @@ from surefit.models.factor.dimension import axes_kept, axes_needed
 from surefit.models.factor.optimality import of_scatter, proof
 from surefit.solvers.principal_axes import EPS, PrincipalAxes, completed, from_rows, from_scatter
 from surefit.stats.moments import Moments
+from surefit.stats.overflow import SQUARED_TWICE, refuse_overflow
 from surefit.stats.spread import Spread
 
 Matrix = NDArray[np.float64]
@@ -66,7 +67,9 @@ class Rows:
 
 
 def rows_of(statistic: Moments | Spread) -> Rows:
-    """Read weight and means off a statistic of the columns."""
+    """Read weight and means off a statistic of the columns, whose scatter must bear being squared."""
+    scatter = np.diagonal(statistic.scatter[0]) if isinstance(statistic, Moments) else statistic.scatter
+    refuse_overflow(scatter, len(scatter), statistic.weight, SQUARED_TWICE)
     if isinstance(statistic, Moments):
         return Rows(statistic.rows, statistic.weight, statistic.mean_x)
     return Rows(statistic.rows, float(statistic.weight.max(initial=0.0)), statistic.mean)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefit.data.batch import Batch
 from surefit.data.cells import column_counts, column_numbers
+from surefit.data.extremes import SMALLEST, out_of_range
 from surefit.data.schema import Column, Schema
 from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
@@ -74,6 +75,8 @@ def facts_of(statistic: Joint, columns: Columns) -> list[Facts]:
             ends = float(spread.minimum[j]), float(spread.maximum[j])
             gone = float(spread.missing[j])
             moments = float(spread.mean[j]), float(spread.variance[j])
+            if 0 < moments[1] < SMALLEST**2:
+                raise out_of_range(f"column {column.name!r}", tiny=True)
             facts.append(Facts(weight, gone, *moments, *ends, float(medians[j])))
         else:
             facts.append(Facts(weight, 0.0))

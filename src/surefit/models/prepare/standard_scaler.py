@@ -28,6 +28,7 @@ from surefit.models.prepare.affine import (
     stretched,
 )
 from surefit.models.prepare.plain import change, plain_moments, relative_change, seen
+from surefit.stats.overflow import refuse_overflow
 from surefit.stats.spread import Spread
 
 
@@ -70,6 +71,8 @@ class StandardScaler(CopyAsAsked, FiniteByMoments, AffineScaler):
 
     def _finish(self, statistic: Spread, schema: Schema) -> Learned:
         used = self.with_mean or self.with_std
+        if self.with_std:
+            refuse_overflow(statistic.scatter, schema.width, statistic.weight)
         parameters = StandardScalerParameters(
             statistic.mean if used else None,
             statistic.variance if self.with_std else None,
