@@ -25,6 +25,9 @@ GRID = {"alpha": [0.1, 1.0]}
 RIDGE = surefit.Ridge()
 MADE = {
     "AnnealingSelector": surefit.AnnealingSelector(RIDGE, n_steps=5, cv=2),
+    "BayesianModelAverage": surefit.BayesianModelAverage([surefit.LinearRegression(), surefit.Lasso(0.2)]),
+    "ConformalClassifier": surefit.ConformalClassifier(surefit.GaussianNB(), method="aps", random_state=3),
+    "ConformalRegressor": surefit.ConformalRegressor(RIDGE),
     "ExhaustiveSelector": surefit.ExhaustiveSelector(RIDGE, max_features=1, cv=2),
     "GeneticSelector": surefit.GeneticSelector(RIDGE, population=4, generations=1, cv=2),
     "GridSearch": surefit.GridSearch(RIDGE, GRID, split=KFold(3), scoring=mean_squared_error),
@@ -48,8 +51,12 @@ def path(tmp_path):
     return tmp_path / "m.safetensors"
 
 
+def target(name):
+    return np.where(Y > 0, "high", "low") if name == "ConformalClassifier" else Y
+
+
 def fitted(name):
-    return copy.deepcopy(MADE[name]).fit(X, Y)
+    return copy.deepcopy(MADE[name]).fit(X, target(name))
 
 
 def answers(model, rows=X):
@@ -66,10 +73,10 @@ def test_a_file_gives_the_same_answers_and_is_verified(name, path):
     always, sometimes = type(model).attributes()
     learnt = {key for key in vars(model) if key.endswith("_") and key != "best_params_"}
     assert always <= learnt <= always | sometimes  # so nothing that a fit leaves is lost
-    found = surefit.verify(path, X, Y)
+    found = surefit.verify(path, X, target(name))
     assert found.holds
     other = np.zeros_like(X) + np.arange(60)[:, None] * [1, 0, 0, 0, 0] if name == "VarianceThreshold" else X
-    assert not surefit.verify(loaded, other, Y[::-1].copy()).holds
+    assert not surefit.verify(loaded, other, target(name)[::-1].copy()).holds
     assert surefit.inspect(path)["columns"] == 5
     surefit.save(loaded, path)  # and again
     np.testing.assert_array_equal(answers(surefit.load(path)), answers(model))
@@ -148,7 +155,42 @@ def test_what_cannot_be_saved_or_verified_says_so(path):
         surefit.verify(surefit.GridSearch(RIDGE, GRID, refit=False).fit(X, Y), X, Y)
 
 
+@pytest.mark.parametrize("method", ["split", "cross", "jackknife+", "cqr"])
+def test_intervals_are_loaded_and_their_calibration_is_measured_again(method, path):
+    inner = surefit.QuantileRegressor(alpha=0.0) if method == "cqr" else RIDGE
+    model = surefit.ConformalRegressor(inner, method=method, folds=3).fit(X, Y)
+    surefit.save(model, path)
+    loaded = surefit.load(path)
+    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    assert surefit.verify(path, X, Y).holds
+    loaded.errors_ = loaded.errors_ * 0.9  # narrower than what was measured
+    found = surefit.verify(loaded, X, Y)
+    assert not found.holds
+    assert "errors of rows set aside" in found.measure
+
+
+def test_sets_and_averages_are_loaded_and_checked(path):
+    model = fitted("ConformalClassifier")
+    surefit.save(model, path)
+    loaded = surefit.load(path)
+    np.testing.assert_array_equal(loaded.predict_set(X), model.predict_set(X))
+    loaded.threshold_ -= 0.01
+    assert not surefit.verify(loaded, X, target("ConformalClassifier")).holds
+    average = surefit.BayesianModelAverage([surefit.LogisticRegression(), surefit.LogisticRegression(C=0.1)])
+    surefit.save(average.fit(X, target("ConformalClassifier")), path)
+    loaded = surefit.load(path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), average.predict_proba(X))
+    loaded.weights_ = loaded.weights_[::-1]
+    assert "probabilities" in surefit.verify(loaded, X, target("ConformalClassifier")).measure
+    with pytest.raises(FormatError, match=r"ConformalRegressor\.model is a Ridge"):
+        surefit.save(surefit.ConformalRegressor(SklearnRidge()).fit(X, Y), path)
+
+
 LIES = {
+    "errors that are none": ("ConformalRegressor", lambda h: h["state"].update(errors_="few")),
+    "models that are none": ("ConformalRegressor", lambda h: h["state"].update(models_=[1])),
+    "a model that is none": ("ConformalClassifier", lambda h: h["state"].update(model_="os")),
+    "weights for other models": ("BayesianModelAverage", lambda h: h["state"].update(models_=[])),
     "a mask of another length": ("SelectKBest", lambda h: h["state"].update(n_features_in_=9)),
     "no mask": ("SelectKBest", lambda h: h["state"].pop("support_")),
     "more than a fit leaves": ("SelectKBest", lambda h: h["state"].update(fit=1)),

@@ -302,3 +302,18 @@ def test_parameters_dependence_and_nested_folds_are_those_of_memory(table: Any) 
     ]
     assert runs[0].chosen == runs[1].chosen
     assert alike(*([fold.scores["r2_score"] for fold in run.folds] for run in runs))
+
+
+def test_models_are_averaged_and_verified_as_in_memory(table: Any, labelled: Any) -> None:
+    X = FRAME[PLAIN]
+    numbers = [surefit.LinearRegression(), surefit.Lasso(0.3)]
+    held, read = (
+        surefit.BayesianModelAverage(numbers).fit(X, Y),
+        surefit.BayesianModelAverage(numbers).fit(table),
+    )
+    assert alike(held.log_evidence_, read.log_evidence_)
+    assert alike(held.predict(X), read.predict(table), floor=1e-9)  # answers around 1e6 round to 1e-10
+    assert surefit.verify(read, table).holds
+    sets = surefit.ConformalClassifier(surefit.GaussianNB()).fit(labelled)
+    assert surefit.verify(sets, labelled).holds
+    assert surefit.verify(surefit.ConformalRegressor(surefit.Ridge(), method="cross").fit(table), X, Y).holds

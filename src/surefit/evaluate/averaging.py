@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
+from surefit.evaluate.rows import HeldRows, rows_of
+from surefit.evaluate.saved import Saved, Verify, check_models, check_numbers
+from surefit.evaluate.source_models import answers_of
 
 Vector = NDArray[np.float64]
 
@@ -58,12 +62,14 @@ def bic_of(model: Any, X: Any, y: Any) -> float:
     >>> round(bic_of(model, [[0.0], [1.0], [2.0], [3.0]], [0.1, 0.9, 2.1, 2.9]), 4)
     -3.8029
     """
-    truth = np.asarray(y)
+    table = rows_of(model, X, y)
+    truth = table.y
     if is_classifier(model):
-        share = model.predict_proba(X)[np.arange(len(truth)), np.searchsorted(model.classes_, truth)]
+        shares = table.ask(model, method="predict_proba")
+        share = shares[np.arange(len(truth)), np.searchsorted(model.classes_, truth)]
         with np.errstate(divide="ignore"):
             return float(_parameters(model) * np.log(len(truth)) - 2 * np.log(share).sum())
-    error = float(np.mean((truth - model.predict(X)) ** 2))
+    error = float(np.mean((truth - table.ask(model)) ** 2))
     if error <= 0:
         raise RefusalError("the model fits every row exactly, so that its likelihood has no bound.")
     deviance = len(truth) * (np.log(2 * np.pi * error) + 1)
@@ -83,7 +89,7 @@ def _parameters(model: Any) -> float:
     )
 
 
-class BayesianModelAverage(BaseEstimator):
+class BayesianModelAverage(Saved, BaseEstimator):
     """Fit several models, and answer with all of them, weighted by how probable the data make each.
 
     models: a list of regressors, or of classifiers. weights: "bic", from the likelihood and the number of
@@ -101,40 +107,71 @@ class BayesianModelAverage(BaseEstimator):
     array([0.77, 0.23])
     """
 
+    finds: ClassVar[tuple[str, ...]] = ("models_", "log_evidence_", "weights_", "n_features_in_")
+    may_find: ClassVar[tuple[str, ...]] = ("classes_", "feature_names_in_")
+    reads_sources: ClassVar[bool] = True
+    n_features_in_: int
+
     def __init__(self, models: Sequence[Any], *, weights: str = "bic", prior: Any = None) -> None:
         self.models = models
         self.weights = weights
         self.prior = prior
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit every model to all rows, and weigh them."""
         if self.weights not in ("bic", "evidence"):
             raise ParameterError(f"weights={self.weights!r} must be 'bic' or 'evidence'.")
         if not len(self.models):
             raise ParameterError("models is empty: give at least one.")
-        validate_data(self, X, skip_check_array=True)
-        self.models_ = [clone(model).fit(X, y) for model in self.models]
-        if self.weights == "bic":
-            self.log_evidence_ = np.array([-bic_of(model, X, y) / 2 for model in self.models_])
+        table = rows_of(self.models[0], X, y)
+        if isinstance(table, HeldRows):
+            validate_data(self, X, skip_check_array=True)
         else:
-            self.log_evidence_ = np.array([_evidence(model) for model in self.models_])
+            self.n_features_in_ = table.width
+        self.models_ = [table.fit(model) for model in self.models]
+        self.log_evidence_ = self._log_evidence(*table.given())
         self.weights_ = posterior_weights(self.log_evidence_, self.prior)
         if is_classifier(self):
             self.classes_ = self.models_[0].classes_
         return self
+
+    def _log_evidence(self, X: Any, y: Any, weight: Any = None) -> Vector:
+        if self.weights == "bic":
+            return np.array([-bic_of(model, X, y) / 2 for model in self.models_])
+        return np.array([_evidence(model) for model in self.models_])
+
+    def _check_found(self) -> None:
+        check_numbers(self, "weights_", "log_evidence_")
+        check_models(self, self.models_)
+        if len(self.weights_) != len(self.models_):
+            raise FormatError("a BayesianModelAverage has one weight for each of its models.")
+
+    def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
+        """Verify every model, and weigh them anew."""
+        if weight is not None:
+            raise DataError("BayesianModelAverage takes no weights: verify it without them.")
+        for model in self.models_:
+            found = verify(model, X, y, None)
+            if not found.holds:
+                return found
+        again = posterior_weights(self._log_evidence(X, y), self.prior)
+        apart = float(np.abs(again - self.weights_).max())
+        measure = "difference of the models' probabilities"
+        # A log-likelihood is a sum over rows, whose rounding the exponential carries on.
+        return Certificate("exact", measure, apart, 1e-8, {"models": float(len(self.models_))})
 
     def predict(self, X: Any) -> Any:
         """The weighted mean of the predictions; for classifiers the class that is most probable."""
         check_is_fitted(self)
         if is_classifier(self):
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return averaged([model.predict(X) for model in self.models_], self.weights_)
+        return averaged([answers_of(model, X) for model in self.models_], self.weights_)
 
     @available_if(lambda self: is_classifier(self))
     def predict_proba(self, X: Any) -> Any:
         """The weighted mean of the probabilities."""
         check_is_fitted(self)
-        return averaged([model.predict_proba(X) for model in self.models_], self.weights_)
+        return averaged([answers_of(model, X, "predict_proba") for model in self.models_], self.weights_)
 
     def score(self, X: Any, y: Any) -> float:
         """R² of a regression, accuracy of a classifier."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,15 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, FormatError, RefusalError
 from surefit.core.parameters import Has, Interval, RandomState, validate
-from surefit.evaluate.conformal_scores import conformal_quantile, set_aside
+from surefit.evaluate.conformal_scores import conformal_quantile, proved, set_aside
 from surefit.evaluate.rows import rows_of
+from surefit.evaluate.saved import Saved, Verify, check_models, check_numbers
 from surefit.evaluate.source_models import answers_of
-from surefit.resample.choose import pairs_of
+from surefit.resample.choose import Pair, pairs_of
+from surefit.resample.streams import seed_of
 
 Level = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
 Share = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
@@ -23,7 +26,7 @@ Model = Annotated[object, Has("fit")]
 BLOCK = 4_000_000  # cells of rows by models at a time
 
 
-class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class ConformalRegressor(Saved, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Prediction intervals for any regression model, right for any distribution of exchangeable rows.
 
     method: "split" fits on some rows and takes the errors of the others: covered with probability ``level``
@@ -42,6 +45,12 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     >>> float(np.mean((low <= y[2000:]) & (y[2000:] <= high)).round(2))
     0.9
     """
+
+    finds: ClassVar[tuple[str, ...]] = ("seed_", "models_", "errors_")
+    may_find: ClassVar[tuple[str, ...]] = (
+        "width_", "model_of_row_", "weight_of_row_", "whole_", "n_features_in_",
+    )  # fmt: skip
+    reads_sources: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -67,6 +76,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         truth = np.asarray(table.y, dtype=np.float64)
         if truth.ndim != 1:
             raise DataError(f"ConformalRegressor takes one target a row, but y has {truth.ndim} dimensions.")
+        self.seed_ = seed_of(self.random_state) % 2**32
         if self.method in ("cross", "jackknife+"):
             self._fit_cross(table, truth)
         else:
@@ -76,25 +86,40 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _fit_split(self, table: Any, y: Any) -> None:
-        train, aside = set_aside(self.model, y, self.calibration, self.random_state, stratify=False)
+        train, aside = self._cut(y)[0]
         tail = (1 - self.level) / 2
         wanted = [self.model] if self.method == "split" else [_at(self.model, q) for q in (tail, 1 - tail)]
         self.models_ = [table.fit(model, train) for model in wanted]
-        answers = [table.ask(model, aside) for model in self.models_]
-        errors = np.maximum(answers[0] - y[aside], y[aside] - answers[-1])
-        self.errors_ = errors
+        self.errors_ = self._errors(table, y)
         given = None if table.weight is None else table.weight[aside]
-        self.width_ = conformal_quantile(errors, self.level, given)
+        self.width_ = conformal_quantile(self.errors_, self.level, given)
+
+    def _cut(self, y: Any) -> list[Pair]:
+        """Rows to learn from and rows to measure errors on, as the seed draws them."""
+        if self.method in ("cross", "jackknife+"):
+            folds = len(y) if self.method == "jackknife+" else self.folds
+            return pairs_of(folds, y, random_state=self.seed_)
+        return [set_aside(self.model, y, self.calibration, self.seed_, stratify=False)]
+
+    def _errors(self, table: Any, y: Any) -> NDArray[np.float64]:
+        """The errors of rows that the models have not seen."""
+        pairs = self._cut(y)
+        if self.method in ("split", "cqr"):
+            aside = pairs[0][1]
+            answers = [table.ask(model, aside) for model in self.models_]
+            return np.asarray(np.maximum(answers[0] - y[aside], y[aside] - answers[-1]))
+        found = np.empty(len(y))
+        for model, (_, test) in zip(self.models_, pairs, strict=True):
+            found[test] = np.abs(y[test] - table.ask(model, test))
+        return found
 
     def _fit_cross(self, table: Any, y: Any) -> None:
-        rows = len(y)
-        folds = rows if self.method == "jackknife+" else self.folds
-        pairs = pairs_of(folds, y, random_state=self.random_state)
+        pairs = self._cut(y)
         self.models_ = [table.fit(self.model, train) for train, _ in pairs]
-        self.errors_, self.model_of_row_ = np.empty(rows), np.empty(rows, dtype=np.intp)
+        self.model_of_row_ = np.empty(len(y), dtype=np.intp)
         for number, (_, test) in enumerate(pairs):
-            answer = table.ask(self.models_[number], test)
-            self.errors_[test], self.model_of_row_[test] = np.abs(y[test] - answer), number
+            self.model_of_row_[test] = number
+        self.errors_ = self._errors(table, y)
         self.weight_of_row_ = table.weight
         self.whole_ = table.fit(self.model)
 
@@ -131,6 +156,42 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         if rank > len(values):
             return np.full(values.shape[1], np.inf)
         return np.partition(values, rank - 1, axis=0)[rank - 1]
+
+    def _check_found(self) -> None:
+        check_numbers(self, "errors_")
+        crossed = self.method in ("cross", "jackknife+")
+        check_models(self, [*self.models_, *([self.whole_] if crossed else [])])
+        if crossed:
+            places = self.model_of_row_
+            fits = places.shape == self.errors_.shape and set(np.unique(places)) == set(
+                range(len(self.models_))
+            )
+            if not fits:
+                raise FormatError("which model belongs to which row of a ConformalRegressor is not said.")
+        elif not isinstance(self.width_, float):
+            raise FormatError("the width of a ConformalRegressor must be a number.")
+
+    def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
+        """Verify each model on the rows that it has learnt from; measure the errors of the others anew."""
+        table = rows_of(self, X, y, weight)
+        truth = np.asarray(table.y, dtype=np.float64)
+        pairs = self._cut(truth)
+        models = [(model, pairs[min(k, len(pairs) - 1)][0]) for k, model in enumerate(self.models_)]
+        whole = getattr(self, "whole_", None)
+        every = [*models, *([] if whole is None else [(whole, None)])]
+        return proved(
+            verify, table, every, self.errors_, lambda: self._errors(table, truth), self._width_again
+        )
+
+    def _width_again(self, table: Any) -> float:
+        """How far the width kept is from that of the errors kept; those of folds have none."""
+        if not hasattr(self, "width_"):
+            return 0.0
+        aside = self._cut(table.y)[0][1]
+        again = conformal_quantile(
+            self.errors_, self.level, None if table.weight is None else table.weight[aside]
+        )
+        return 0.0 if again == self.width_ else float(abs(again - self.width_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, FormatError, RefusalError
 from surefit.core.parameters import RandomState, validate
 from surefit.evaluate.conformal import Level, Model, Share
-from surefit.evaluate.conformal_scores import conformal_quantile, set_aside
+from surefit.evaluate.conformal_scores import conformal_quantile, proved, set_aside
 from surefit.evaluate.rows import rows_of
+from surefit.evaluate.saved import Saved, Verify, check_models, check_numbers
 from surefit.evaluate.source_models import answers_of
 from surefit.resample.streams import seed_of, stream
 
 
-class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ConformalClassifier(Saved, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Sets of classes around any classifier's answer that hold the true class with probability ``level``.
 
     method: "lac" takes every class that is likely enough, which gives the smallest sets on average, some
@@ -36,6 +38,10 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     array([[1, 0, 0],
            [0, 1, 1]])
     """
+
+    finds: ClassVar[tuple[str, ...]] = ("seed_", "model_", "classes_", "strangeness_", "threshold_")
+    may_find: ClassVar[tuple[str, ...]] = ("n_features_in_",)
+    reads_sources: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -61,9 +67,8 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         truth, weight = table.y, table.weight
         if not hasattr(self.model, "predict_proba"):
             raise RefusalError(f"{type(self.model).__name__} has no predict_proba, which sets are made of.")
-        self._seed = seed_of(self.random_state)
-        state = np.random.RandomState(self._seed % 2**32)
-        train, aside = set_aside(self.model, truth, self.calibration, state, stratify=True)
+        self.seed_ = seed_of(self.random_state)
+        train, aside = self._cut(truth)
         self.model_ = table.fit(self.model, train)
         self.classes_ = self.model_.classes_
         known = np.isin(truth[aside], self.classes_)
@@ -71,9 +76,7 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise DataError(
                 f"class {truth[aside][~known][0]!s} is not among the rows to learn from; add some."
             )
-        codes = np.searchsorted(self.classes_, truth[aside])
-        chances = table.ask(self.model_, aside, "predict_proba").astype(np.float64)
-        self.strangeness_ = self._strangeness(chances, stream(self._seed, 0))[np.arange(len(codes)), codes]
+        self.strangeness_ = self._of_truth(table, aside)
         kept = None if weight is None else weight[aside]
         self.threshold_ = conformal_quantile(self.strangeness_, self.level, kept)
         if hasattr(self.model_, "n_features_in_"):
@@ -93,12 +96,42 @@ class ConformalClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         np.put_along_axis(found, order, within, axis=1)
         return found
 
+    def _cut(self, y: Any) -> Any:
+        """Rows to learn from and rows to calibrate with, as the seed draws them."""
+        state = np.random.RandomState(self.seed_ % 2**32)
+        return set_aside(self.model, y, self.calibration, state, stratify=True)
+
+    def _of_truth(self, table: Any, aside: Any) -> NDArray[np.float64]:
+        """How strange the true classes of the rows set aside look to the model."""
+        codes = np.searchsorted(self.classes_, table.y[aside])
+        chances = table.ask(self.model_, aside, "predict_proba").astype(np.float64)
+        return self._strangeness(chances, stream(self.seed_, 0))[np.arange(len(codes)), codes]
+
+    def _check_found(self) -> None:
+        check_numbers(self, "strangeness_")
+        check_models(self, [self.model_])
+        if not isinstance(self.threshold_, float) or not isinstance(self.seed_, int):
+            raise FormatError("the threshold and the seed of a ConformalClassifier must be numbers.")
+
+    def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
+        """Verify the model on the rows that it has learnt from, and calibrate with the others anew."""
+        table = rows_of(self, X, y, weight)
+        train, aside = self._cut(table.y)
+        kept = None if table.weight is None else table.weight[aside]
+
+        def apart(_: Any) -> float:
+            again = conformal_quantile(self.strangeness_, self.level, kept)
+            return 0.0 if again == self.threshold_ else abs(again - self.threshold_)
+
+        models = [(self.model_, train)]
+        return proved(verify, table, models, self.strangeness_, lambda: self._of_truth(table, aside), apart)
+
     def predict_set(self, X: Any) -> NDArray[np.bool_]:
         """Return which classes are in the set of each row, (n, classes), in the order of ``classes_``."""
         check_is_fitted(self, "model_")
         chances = answers_of(self.model_, X, "predict_proba").astype(np.float64)
         # A threshold is one of these very numbers, so that equal ones must not fall to rounding.
-        return np.asarray(self._strangeness(chances, stream(self._seed, 1)) <= self.threshold_ + 1e-12)
+        return np.asarray(self._strangeness(chances, stream(self.seed_, 1)) <= self.threshold_ + 1e-12)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the likeliest class of each row."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.certificate import Certificate
 from surefit.evaluate.cross_validate_leaks import steps_fitted_outside
+from surefit.evaluate.saved import Verify
 from surefit.resample.hold_out import HoldOut
 
 Vector = NDArray[np.float64]
@@ -39,3 +42,31 @@ def set_aside(model: Any, y: Any, share: Any, state: Any, stratify: bool) -> tup
         return np.arange(rows), np.arange(rows)
     [(train, calibration)] = HoldOut(share, stratify=stratify, random_state=state).split(np.arange(rows), y)
     return np.sort(train), np.sort(calibration)
+
+
+def proved(
+    verify: Verify,
+    table: Any,
+    models: Sequence[tuple[Any, Any]],
+    kept: Vector,
+    again: Callable[[], Vector],
+    apart: Callable[[Any], float],
+) -> Certificate:
+    """The certificate of calibrated models: those of the models on their rows, and what was measured since.
+
+    models: each with the rows that it has learnt from. kept: what was measured on other rows; again: the same
+    from the data. apart: how far the width kept is from that of ``kept``.
+    """
+    for model, rows in models:
+        found = verify(model, *table.given(rows))
+        if not found.holds:
+            return found
+    measured = again()
+    if measured.shape == kept.shape:
+        scale = float(np.abs(kept).max(initial=0.0)) or 1.0
+        value = max(float(np.abs(measured - kept).max(initial=0.0)), apart(table)) / scale
+    else:
+        value = math.inf
+    measure = "difference of the errors of rows set aside, over the largest of them"
+    # Answers are sums over columns, which other orders of adding round otherwise.
+    return Certificate("exact", measure, value, 1e-9, {"models": float(len(models))})

@@ -78,16 +78,18 @@ class HeldRows:
         """The group of each row, or None."""
         return given
 
+    def given(self, rows: Rows = None) -> tuple[Any, Any, Any]:
+        """X, y and weights of some of the rows, as a model is given them."""
+        if rows is None:
+            return self.X, self.y, self.weight
+        weight = None if self.weight is None else self.weight[rows]
+        return _safe_indexing(self.X, rows), self.y[rows], weight
+
     def fit(self, model: Any, rows: Rows = None, target: Any = None) -> Any:
         """A copy of the model that has learnt from some of the rows; ``target`` replaces theirs."""
         from surefit.evaluate.cross_validate_folds import weights_for
 
-        truth = self.y if target is None else target
-        if rows is None:
-            X, weight = self.X, self.weight
-        else:
-            X, truth = _safe_indexing(self.X, rows), truth[rows]
-            weight = None if self.weight is None else self.weight[rows]
+        X, truth, weight = (self if target is None else replace(self, y=target)).given(rows)
         return clone(model).fit(X, truth, **({} if weight is None else weights_for(model, weight)))
 
     def ask(self, model: Any, rows: Rows = None, method: str = "predict") -> NDArray[Any]:
@@ -169,6 +171,10 @@ class ReadRows:
             weight = counts if self.weight is None else counts * self.weight
             source = self._beside(weight=weight.astype(np.float64))
         return selected(source, MaskRule.of(np.flatnonzero(counts), self.count))
+
+    def given(self, rows: Rows = None) -> tuple[Any, Any, Any]:
+        """Some of the rows as a model is given them: a source, which holds target and weights."""
+        return self.part(rows), None, None
 
     def with_target(self, target: NDArray[Any]) -> ReadRows:
         """The same rows with other targets, held beside them; of several columns, several targets."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError
 from surefit.core.registry import Registered, members
@@ -70,3 +72,17 @@ def plain(value: Any) -> Any:
 
             return ours(**{name: getattr(value, name) for name in parameters_of(ours)})
     return value
+
+
+def check_models(who: Saved, models: Any) -> None:
+    """Refuse what are not fitted models in a list."""
+    if not isinstance(models, list) or not models or not all(hasattr(model, "predict") for model in models):
+        raise FormatError(f"the models of a {type(who).__name__} are missing.")
+
+
+def check_numbers(who: Saved, *names: str) -> None:
+    """Refuse fitted values that are no vectors of numbers."""
+    for name in names:
+        values = getattr(who, name)
+        if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.ndim != 1:
+            raise FormatError(f"{name} of a {type(who).__name__} must hold numbers.")
