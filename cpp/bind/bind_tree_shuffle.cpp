@@ -6,10 +6,9 @@ namespace surefit::bind {
 namespace {
 
 template <class T>
-void shuffle(Matrix<T> X, Vector<std::int32_t> feature, Vector<double> threshold, Vector<std::int32_t> left,
-             Vector<std::int32_t> right, Vector<std::uint8_t> missing_left, Vector<std::uint64_t> left_levels,
-             Vector<std::int64_t> levels, Vector<double> values, Vector<std::int64_t> order,
-             OutVector<double> change, bool plain, int threads) {
+void shuffle(Matrix<T> X, Vector<std::int32_t> feature, Vector<double> threshold, Vector<std::int32_t> right,
+             Vector<std::uint64_t> left_levels, Vector<std::int64_t> levels, Vector<double> values,
+             Vector<std::int64_t> order, OutVector<double> change, bool plain, int threads) {
   const Dense<T> table = dense(X);
   const auto nodes = static_cast<Index>(feature.shape(0));
   const auto width = nodes > 0 ? static_cast<Index>(values.shape(0)) / nodes : Index{0};
@@ -22,8 +21,7 @@ void shuffle(Matrix<T> X, Vector<std::int32_t> feature, Vector<double> threshold
          "change must have an entry for each column, repeat, row and value");
   for (Index i = 0; i < repeats * table.rows; ++i)
     expect(order.data()[i] >= 0 && order.data()[i] < table.rows, "order must name rows of X");
-  const TreeView tree{feature.data(),      left.data(),        right.data(), threshold.data(),
-                      missing_left.data(), left_levels.data(), levels.data()};
+  const TreeView tree{feature.data(), right.data(), threshold.data(), left_levels.data(), levels.data()};
   call(threads, [&](const Run& run) {
     tree_shuffle(run, tree, nodes, values.data(), width, table, order.data(), repeats, change.data(), plain);
   });
@@ -32,9 +30,8 @@ void shuffle(Matrix<T> X, Vector<std::int32_t> feature, Vector<double> threshold
 template <class T>
 void define_for(nb::module_& m) {
   m.def("tree_shuffle", &shuffle<T>, "X"_a.noconvert(), "feature"_a.noconvert(), "threshold"_a.noconvert(),
-        "left"_a.noconvert(), "right"_a.noconvert(), "missing_left"_a.noconvert(),
-        "left_levels"_a.noconvert(), "levels"_a.noconvert(), "values"_a.noconvert(), "order"_a.noconvert(),
-        "change"_a.noconvert(), "plain"_a, "threads"_a);
+        "right"_a.noconvert(), "left_levels"_a.noconvert(), "levels"_a.noconvert(), "values"_a.noconvert(),
+        "order"_a.noconvert(), "change"_a.noconvert(), "plain"_a, "threads"_a);
 }
 
 void define(nb::module_& m) {

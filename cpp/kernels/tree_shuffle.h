@@ -23,9 +23,9 @@ inline std::vector<PackedNode> packed(const TreeView& tree, Index nodes) {
   for (Index k = 0; k < nodes; ++k) {
     const auto own = static_cast<std::int32_t>(k);
     PackedNode& node = found[static_cast<std::size_t>(k)];
-    node.leaf = tree.feature[k] < 0;
-    node.column = node.leaf ? 0 : tree.feature[k];
-    node.child[0] = node.leaf ? own : tree.left[k];
+    node.leaf = tree.leaf(own);
+    node.column = node.leaf ? 0 : tree.column(own);
+    node.child[0] = node.leaf ? own : own + 1;
     node.child[1] = node.leaf ? own : tree.right[k];
     node.threshold = node.leaf ? 0.0 : tree.threshold[k];
   }
@@ -41,11 +41,11 @@ struct PathColumn {
 // Steps that know of levels and missing values.
 struct GeneralSteps {
   const TreeView& tree;
-  bool leaf(std::int32_t node) const { return tree.feature[node] < 0; }
-  std::int32_t column(std::int32_t node) const { return tree.feature[node]; }
+  bool leaf(std::int32_t node) const { return tree.leaf(node); }
+  std::int32_t column(std::int32_t node) const { return tree.column(node); }
   double threshold(std::int32_t node) const { return tree.threshold[node]; }
   std::int32_t next(std::int32_t node, double value) const {
-    return goes_left(tree, node, value) ? tree.left[node] : tree.right[node];
+    return goes_left(tree, node, value) ? node + 1 : tree.right[node];
   }
   // Beyond which values of a column a row leaves its path; a level or a missing value has no such ends.
   bool bounded(std::int32_t column, double value) const {

@@ -121,8 +121,8 @@ TEST(any_number_of_threads_grows_the_same_trees) {
 
 TEST(rows_end_in_the_leaves_that_hold_them) {
   const Table table = table_of(3000, true);
-  const auto trees = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 0, TreeRules{}, 2);
-  for (const ForestTree& tree : trees) {
+  auto trees = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 0, TreeRules{}, 2);
+  for (ForestTree& tree : trees) {
     const std::int64_t node_start[] = {0, static_cast<std::int64_t>(tree.nodes.size())};
     const std::int64_t leaf_start[] = {0, static_cast<std::int64_t>(tree.rows.size())};
     const std::int64_t none[] = {0, 0};
@@ -140,6 +140,15 @@ TEST(rows_end_in_the_leaves_that_hold_them) {
     for (Index i = 0; i < table.rows; ++i) {
       CHECK(counts[at(i)] == 1);
       CHECK(sums[at(2 * i)] == tree.values[at(2 * leaf[at(i)])]);
+    }
+    for (ForestNode& node : tree.nodes)  // leaves that say the share of the second class themselves
+      if (node.feature < 0)
+        node.threshold = tree.values[at(2 * node.child + 1)] / tree.weight[at(node.child)];
+    std::vector<double> shares(at(table.rows * 2), 0.0);
+    forest_sums(run, view, table.dense(), nullptr, 2, nullptr, shares.data(), nullptr);
+    for (Index i = 0; i < table.rows; ++i) {
+      const double share = tree.values[at(2 * leaf[at(i)] + 1)] / tree.weight[at(leaf[at(i)])];
+      CHECK(shares[at(2 * i + 1)] == share && shares[at(2 * i)] == 1.0 - share);
     }
   }
 }

@@ -55,8 +55,12 @@ GrownTree grown(const Table& table, const TreeRules& rules, int threads) {
 std::vector<std::int64_t> leaves(const Table& table, const GrownTree& tree) {
   Run run;
   const std::vector<std::int64_t> levels(table.levels.begin(), table.levels.end());
-  const TreeView view{tree.feature.data(),   tree.left.data(),         tree.right.data(),
-                      tree.threshold.data(), tree.missing_left.data(), tree.left_levels.data(),
+  std::vector<std::int32_t> feature(tree.feature.begin(), tree.feature.end());
+  for (std::size_t k = 0; k < feature.size(); ++k) {
+    CHECK(feature[k] < 0 || tree.left[k] == static_cast<std::int32_t>(k) + 1);
+    if (feature[k] >= 0 && tree.missing_left[k] != 0) feature[k] |= kMissingLeft;
+  }
+  const TreeView view{feature.data(), tree.right.data(), tree.threshold.data(), tree.left_levels.data(),
                       levels.data()};
   std::vector<std::int64_t> leaf(at(table.rows));
   tree_apply(run, view, table.dense(), leaf.data());

@@ -8,25 +8,22 @@ using namespace surefit;
 namespace {
 
 // Two columns of numbers: x0 <= 0 ? (x1 <= 0 ? a : b) : (x0 <= 1 ? c : d).
-const std::vector<std::int32_t> feature{0, 1, -1, -1, 0, -1, -1};
-const std::vector<std::int32_t> left{1, 2, -1, -1, 5, -1, -1};
+const std::vector<std::int32_t> feature{0 | kMissingLeft, 1, -1, -1, 0, -1, -1};
 const std::vector<std::int32_t> right{4, 3, -1, -1, 6, -1, -1};
 const std::vector<double> threshold{0, 0, 0, 0, 1, 0, 0};
-const std::vector<std::uint8_t> missing_left{1, 0, 0, 0, 0, 0, 0};
 const std::vector<std::uint64_t> no_levels{0};
 const std::vector<std::int64_t> levels{0, 0};
 const std::vector<double> values{0, 0, 1, 2, 0, 3, 4};
 
 TreeView view() {
-  return {feature.data(),      left.data(),      right.data(), threshold.data(),
-          missing_left.data(), no_levels.data(), levels.data()};
+  return {feature.data(), right.data(), threshold.data(), no_levels.data(), levels.data()};
 }
 
 double answer(double x0, double x1) {
   std::int32_t node = 0;
-  while (feature[static_cast<std::size_t>(node)] >= 0) {
-    const auto at = static_cast<std::size_t>(node);
-    node = goes_left(view(), node, feature[at] == 0 ? x0 : x1) ? left[at] : right[at];
+  while (!view().leaf(node)) {
+    const double value = view().column(node) == 0 ? x0 : x1;
+    node = goes_left(view(), node, value) ? node + 1 : right[static_cast<std::size_t>(node)];
   }
   return values[static_cast<std::size_t>(node)];
 }

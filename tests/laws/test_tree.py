@@ -134,10 +134,14 @@ def test_verify_catches_a_threshold_a_label_a_weight_and_a_value(criterion):
     X, y = table(criterion, missing=True)
     model = tree(criterion, max_depth=4).fit(X, y)
     assert surefit.verify(model, X, y).holds
-    for name, at in (("node_threshold_", 0), ("node_value_", 1), ("node_impurity_", 1), ("node_weight_", 2)):
+    leaf = int(np.flatnonzero(model.node_feature_ < 0)[0])
+    kept_apart = len(model.leaf_value_) > 0
+    parts = [("node_threshold_", 0), ("leaf_value_", 1) if kept_apart else ("node_threshold_", leaf)]
+    parts += [("leaf_weight_", 2), *([("leaf_impurity_", 1)] if len(model.leaf_impurity_) else [])]
+    for name, at in parts:
         array = getattr(model, name)
         kept = array.copy()
-        array.flat[at] = array.flat[at] * 1.001 + 1e-3
+        array.flat[at] = array.flat[at] + 1 if name == "leaf_weight_" else array.flat[at] * 1.001 + 1e-3
         assert not surefit.verify(model, X, y).holds, name
         array[:] = kept
     other = y.copy()
@@ -283,7 +287,7 @@ def test_units_and_a_large_mean_change_no_split(scale, shift):
     X, y = table("squared_error", rows=200)
     plain = DecisionTreeRegressor(max_depth=5).fit(X, y)
     moved = DecisionTreeRegressor(max_depth=5).fit(X, (y + shift) * scale)
-    np.testing.assert_array_equal(moved.node_feature_, plain.node_feature_)
+    np.testing.assert_array_equal(moved.tree_.feature, plain.tree_.feature)
     np.testing.assert_array_equal(moved.apply(X), plain.apply(X))
     assert surefit.verify(moved, X, (y + shift) * scale).holds
 
@@ -310,7 +314,7 @@ def test_rows_in_any_form(form):
         "sparse": lambda: sp.csr_array(X),
     }[form]()
     model = DecisionTreeClassifier().fit(other, y)
-    np.testing.assert_array_equal(model.node_threshold_, plain.node_threshold_)
+    np.testing.assert_array_equal(model.tree_.threshold, plain.tree_.threshold)
     np.testing.assert_array_equal(model.predict_proba(other), plain.predict_proba(X))
 
 
@@ -320,7 +324,7 @@ def test_one_row_constant_columns_and_more_columns_than_rows():
     assert one.predict([[9.0, 9.0]]).tolist() == [3.0]
     X = np.column_stack([np.ones(6), np.arange(6.0), np.arange(6.0)])
     model = DecisionTreeClassifier().fit(X, [0, 0, 0, 1, 1, 1])
-    assert set(model.node_feature_[model.node_feature_ >= 0]) == {1}  # of equal columns the first
+    assert set(model.tree_.feature[model.tree_.feature >= 0]) == {1}  # of equal columns the first
     wide = np.random.default_rng(0).normal(size=(5, 40))
     assert DecisionTreeClassifier().fit(wide, [0, 1, 2, 3, 4]).score(wide, [0, 1, 2, 3, 4]) == 1.0
 

@@ -22,7 +22,7 @@ from surefit import (
 )
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.native.forest_columns import ForestColumns, forest_columns
-from surefit.core.native.forest_grow import Sample, forest_grow
+from surefit.core.native.forest_grow import NODE, Sample, forest_grow
 from surefit.core.native.tree_grow import Grown, Rules
 from surefit.data.batch import Batch
 from surefit.data.schema import Schema
@@ -245,6 +245,14 @@ def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("surefit.models.tree.stream_setup.MOST_BYTES", 0)
 
 
+def change_a_leaf(model: Any) -> None:
+    if len(model.leaf_value_):
+        model.leaf_value_[-1] += 0.01
+        return
+    said = model.nodes_.view(NODE)["threshold"] if hasattr(model, "nodes_") else model.node_threshold_
+    said.reshape(-1)[-1] += 0.01  # the last node is a leaf
+
+
 def arrays_of(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
 
@@ -290,8 +298,7 @@ def test_no_cut_changes_a_bit_and_verify_sees_a_changed_leaf(name: str, tmp_path
     surefit.save(two, tmp_path / "model.safetensors")
     loaded = surefit.load(tmp_path / "model.safetensors")
     assert surefit.verify(loaded, table.drop(columns=["y", "w"]), table["y"], sample_weight=table["w"]).holds
-    values = two.leaf_value_ if hasattr(two, "leaf_value_") else two.node_value_
-    values[-1] += 0.01  # the last node is a leaf
+    change_a_leaf(two)
     assert not surefit.verify(two, folder, "y", sample_weight="w").holds
 
 
@@ -302,7 +309,7 @@ def test_dask_and_generators_grow_the_same_trees() -> None:
     asked = RandomForestRegressor(2, random_state=0, max_depth=3)
     one = clone(asked).fit((rows[i : i + 999], y[i : i + 999]) for i in range(0, 3000, 999))
     two = clone(asked).fit(arrays.from_array(rows, chunks=(1200, 4)), arrays.from_array(y, chunks=1200))
-    for entry in ("nodes_", "leaf_value_", "leaf_weight_"):
+    for entry in ("nodes_", "leaf_weight_", "leaf_impurity_"):
         np.testing.assert_array_equal(getattr(one, entry), getattr(two, entry))
 
 
@@ -313,7 +320,7 @@ def test_more_trees_leave_the_first_as_they_are(tmp_path: Any) -> None:
     warm = clone(asked).set_params(warm_start=True, n_estimators=10).fit(folder, "y")
     warm.set_params(n_estimators=12).fit(folder, "y")
     whole = clone(asked).fit(folder, "y")
-    np.testing.assert_array_equal(warm.leaf_value_, whole.leaf_value_)
+    np.testing.assert_array_equal(warm.nodes_, whole.nodes_)
     np.testing.assert_allclose(warm.loss_curve_, whole.loss_curve_, rtol=1e-12)
     counts = np.bincount(whole.estimators_samples_[0], minlength=2500)
     np.testing.assert_array_equal(counts, row_counts(int(whole.tree_seeds_[0]), 0, 2500, 1.0))

@@ -128,14 +128,14 @@ def test_models_in_leaves_follow_slopes_that_change():
     X = rng.uniform(-2, 2, size=(400, 2))
     y = np.where(X[:, 0] > 0.5, 3 * X[:, 1], -2 * X[:, 1]) + 0.1 * rng.normal(size=400)
     tree = model_tree(X, y, max_depth=1)
-    assert tree.tree.node_feature_[0] == 0
+    assert tree.tree.tree_.feature[0] == 0
     assert tree.tree.node_threshold_[0] == pytest.approx(0.5, abs=0.1)
     assert np.var(y - tree.predict(X)) < 0.1 * np.var(
         y - DecisionTreeRegressor(max_depth=4).fit(X, y).predict(X)
     )
     counts = rng.poisson(np.exp(np.where(X[:, 0] > 0, X[:, 1], -X[:, 1])))
     glm = model_tree(X, counts, leaf=lambda: PoissonRegressor(alpha=1e-3), max_depth=1)
-    assert glm.tree.node_feature_[0] == 0
+    assert glm.tree.tree_.feature[0] == 0
     assert (glm.predict(X) > 0).all()
 
 

@@ -28,7 +28,7 @@ def twins(rows=200, gone=0.2, seed=0):
 def test_surrogates_are_ranked_by_agreement_and_used_in_turn():
     X, y, hidden = twins()
     model = DecisionTreeClassifier(missing="surrogate", max_depth=1).fit(X, y)
-    assert model.node_feature_[0] == 0
+    assert model.tree_.feature[0] == 0
     assert model.surrogate_column_[0, :2].tolist() == [1, 2]
     assert model.surrogate_turned_[0, :2].tolist() == [0, 1]
     agreement = model.surrogate_agreement_[0]
@@ -42,7 +42,7 @@ def test_surrogates_are_ranked_by_agreement_and_used_in_turn():
     assert np.mean(model.predict(X[hidden]) == y[hidden]) > 0.85
     assert model.score(X, y) > learned.score(X, y)
     blank = np.full((1, 4), np.nan)
-    majority = model.node_left_[0] if model.node_share_left_[0] > 0.5 else model.node_right_[0]
+    majority = 1 if model.node_share_left_[0] > 0.5 else model.node_right_[0]
     assert model.apply(blank)[0] == majority
     second = np.array([[np.nan, np.nan, -3.0, 0.0]])
     assert model.apply(second)[0] == model.node_right_[0]
@@ -54,9 +54,10 @@ def test_fractional_rows_go_both_ways():
     model = DecisionTreeClassifier(missing="fractional", max_depth=1).fit(X, y)
     assert model.node_threshold_[0] == 2.5
     assert model.node_share_left_[0] == pytest.approx(3 / 4)
-    assert model.node_weight_.tolist() == pytest.approx([5.0, 3.75, 1.25])
-    assert model.node_value_[1].tolist() == pytest.approx([3 / 3.75, 0.75 / 3.75])
-    mixture = 0.75 * model.node_value_[1] + 0.25 * model.node_value_[2]
+    assert model.tree_.weighted_n_node_samples.tolist() == pytest.approx([5.0, 3.75, 1.25])
+    value = model.tree_.value[:, 0]
+    assert value[1].tolist() == pytest.approx([3 / 3.75, 0.75 / 3.75])
+    mixture = 0.75 * value[1] + 0.25 * value[2]
     np.testing.assert_allclose(model.predict_proba([[np.nan]])[0], mixture)
     assert surefit.verify(model, X, y).holds
 

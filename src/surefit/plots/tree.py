@@ -50,7 +50,7 @@ def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
         _rule(splits[at]) if at in splits and not deep else ""
         for at, deep in zip(shown.tolist(), open_ended, strict=True)
     ]
-    answers = [_short(_answer_words(model._answer_of(at))) for at in shown.tolist()]
+    answers = [_short(_answer_words(model._answer_of(nodes.value[at]))) for at in shown.tolist()]
     colour, strength = _colours(model, nodes, shown)
     data = {
         "x": left,

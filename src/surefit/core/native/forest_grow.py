@@ -6,8 +6,8 @@ large nodes and by every value in small ones; everything else goes through the e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 NODE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("child", np.int32)])
 MISSING_LEFT = 1 << 30
+Trees = TypeVar("Trees", bound=Any)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,8 +156,8 @@ def _starts(counts: Any) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def joined(blocks: list[GrownForest]) -> GrownForest:
-    """The trees of several forests as one.
+def joined(blocks: list[Trees]) -> Trees:
+    """The trees of several forests as one; ``*_start`` say where those of each begin.
 
     >>> X = np.array([[0.0], [1.0]])
     >>> one = forest_grow(X, X, np.array([7], dtype=np.uint64), criterion="squared")
@@ -166,25 +167,15 @@ def joined(blocks: list[GrownForest]) -> GrownForest:
     if len(blocks) == 1:
         return blocks[0]
 
-    def stacked(name: str) -> Any:
-        return np.concatenate([getattr(block, name) for block in blocks])
+    def of(name: str) -> Any:
+        parts = [getattr(block, name) for block in blocks]
+        return (
+            _starts(np.concatenate([np.diff(part) for part in parts]))
+            if "_start" in name
+            else np.concatenate(parts)
+        )
 
-    def starts(name: str) -> NDArray[np.int64]:
-        return _starts(np.concatenate([np.diff(getattr(block, name)) for block in blocks]))
-
-    return GrownForest(
-        stacked("nodes"),
-        starts("node_start"),
-        stacked("value"),
-        stacked("weight"),
-        stacked("impurity"),
-        stacked("rows"),
-        starts("leaf_start"),
-        stacked("importance"),
-        stacked("level_bits"),
-        starts("level_start"),
-        stacked("inner"),
-    )
+    return replace(blocks[0], **{entry.name: of(entry.name) for entry in fields(blocks[0])})
 
 
 def sample_weights(sample: Sample, rows: int, seed: int, Y: NDArray[Any], classes: tuple[int, ...]) -> Floats:
@@ -219,8 +210,6 @@ def forest_grow_twin(
     rules: Rules,
 ) -> GrownForest:
     """Do the same by exact search throughout."""
-    from dataclasses import replace
-
     from surefit.core.native.tree_grow_twin import grow
 
     found = []

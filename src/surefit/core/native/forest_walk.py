@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from surefit.core.config import threads
 from surefit.core.native import compiled
-from surefit.core.native.forest_grow import MISSING_LEFT, NODE, GrownForest
+from surefit.core.native.forest_grow import MISSING_LEFT, NODE
 from surefit.core.native.inputs import matrix_arguments
 
 Floats = NDArray[np.float64]
 LeftOut = NDArray[np.uint8] | None
+Walked = Any  # a GrownForest, or whatever has its nodes, levels and starts under the same names
 
 
 def forest_sums(
-    forest: GrownForest,
+    forest: Walked,
     X: NDArray[Any],
-    values: Floats,
+    values: Floats | int,
     levels: NDArray[np.int64] | None = None,
     left_out: LeftOut = None,
     *,
@@ -27,8 +28,9 @@ def forest_sums(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Add up the values, (leaves, width), of each row's leaves; return them, and how many trees saw the row.
 
-    levels: of each column, None where all are numbers. left_out: (trees, rows), 1 where a tree does not see a
-    row.
+    values: 1 or 2 instead where leaves say them in place of a threshold: a number, or the share of the second
+    of two classes. levels: of each column, None where all are numbers. left_out: (trees, rows), 1 where a
+    tree does not see a row.
 
     >>> from surefit.core.native.forest_grow import forest_grow
     >>> X = np.array([[0.0], [1.0]])
@@ -40,13 +42,14 @@ def forest_sums(
     if native is None:
         return forest_sums_twin(forest, X, values, levels, left_out)
     matrix_arguments(X)
-    out = np.zeros((len(X), values.shape[1]))
+    width = values if isinstance(values, int) else values.shape[1]
+    out = np.zeros((len(X), width))
     counts = np.zeros(len(X), dtype=np.int64)
     native.forest_sums(
         X,
         *_view(forest, levels),
-        np.ascontiguousarray(values).reshape(-1),
-        values.shape[1],
+        None if isinstance(values, int) else np.ascontiguousarray(values).reshape(-1),
+        width,
         None if left_out is None else left_out.reshape(-1),
         out.reshape(-1),
         counts,
@@ -56,7 +59,7 @@ def forest_sums(
 
 
 def forest_apply(
-    forest: GrownForest,
+    forest: Walked,
     X: NDArray[Any],
     levels: NDArray[np.int64] | None = None,
     left_out: LeftOut = None,
@@ -86,7 +89,7 @@ def forest_apply(
     return out
 
 
-def _view(forest: GrownForest, levels: NDArray[np.int64] | None) -> tuple[Any, ...]:
+def _view(forest: Walked, levels: NDArray[np.int64] | None) -> tuple[Any, ...]:
     if levels is not None and not levels.any():
         levels = None
     return (
@@ -100,7 +103,7 @@ def _view(forest: GrownForest, levels: NDArray[np.int64] | None) -> tuple[Any, .
 
 
 def forest_apply_twin(
-    forest: GrownForest, X: NDArray[Any], levels: NDArray[np.int64] | None = None, left_out: LeftOut = None
+    forest: Walked, X: NDArray[Any], levels: NDArray[np.int64] | None = None, left_out: LeftOut = None
 ) -> NDArray[np.int32]:
     """Do the same, all rows of a tree one step at a time."""
     every = forest.nodes.view(NODE).reshape(-1)
@@ -129,16 +132,37 @@ def forest_apply_twin(
 
 
 def forest_sums_twin(
-    forest: GrownForest,
+    forest: Walked,
     X: NDArray[Any],
-    values: Floats,
+    values: Floats | int,
     levels: NDArray[np.int64] | None = None,
     left_out: LeftOut = None,
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Do the same from the leaves of all trees."""
     leaves = forest_apply_twin(forest, X, levels, left_out)
+    if isinstance(values, int):
+        values = said_by_leaves(forest, values)
     out = np.zeros((len(X), values.shape[1]))
     for t in range(forest.trees):
         seen = leaves[:, t] >= 0
         out[seen] += values[forest.leaf_start[t] + leaves[seen, t]]
     return out, np.count_nonzero(leaves >= 0, axis=1)
+
+
+def said_by_leaves(forest: Walked, width: int) -> Floats:
+    """What leaves say in place of a threshold, (leaves, width): a number, or the shares of two classes.
+
+    >>> from surefit.core.native.forest_grow import forest_grow
+    >>> X = np.array([[0.0], [1.0]])
+    >>> said_by_leaves(forest_grow(X, X, np.array([7], dtype=np.uint64), criterion="squared"), 2).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    nodes = forest.nodes.view(NODE).reshape(-1)
+    found = np.empty((int(forest.leaf_start[-1]), width))
+    for t in range(forest.trees):
+        own = nodes[forest.node_start[t] : forest.node_start[t + 1]]
+        leaves = own[own["feature"] < 0]
+        found[forest.leaf_start[t] + leaves["child"], width - 1] = leaves["threshold"]
+    if width == 2:
+        found[:, 0] = 1.0 - found[:, 1]
+    return found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefit.core.config import threads
 from surefit.core.native import compiled
-from surefit.core.native.tree_apply import tree_apply_twin
+from surefit.core.native.tree_apply import splits_of, tree_apply_twin
 
 
 def tree_shuffle(
@@ -38,15 +38,14 @@ def tree_shuffle(
     if native is None:
         tree_shuffle_twin(tree, values, X, order, change)
         return
+    splits = splits_of(tree)
     native.tree_shuffle(
         X,
-        tree.feature,
-        tree.threshold,
-        tree.left,
-        tree.right,
-        tree.missing_left,
-        tree.left_levels,
-        tree.levels,
+        splits.feature,
+        splits.threshold,
+        splits.right,
+        splits.left_levels,
+        splits.levels,
         np.ascontiguousarray(values, dtype=np.float64).reshape(-1),
         np.ascontiguousarray(order, dtype=np.int64).reshape(-1),
         change.reshape(-1),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surefit.core.native.tree_grow import Grown
 from surefit.core.parameters import Interval
+from surefit.models.tree.kept import kept_tree
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
 
@@ -35,7 +36,7 @@ Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class TreeParameters:
-    """A tree as arrays, one entry a node; see ``Nodes``.
+    """A tree as ``KeptTree`` has it.
 
     levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
     max_features: how many columns were looked at in each node. n_outputs: how many targets there were.
@@ -44,14 +45,12 @@ class TreeParameters:
 
     node_threshold: Floats
     node_feature: NDArray[np.int32]
-    node_left: NDArray[np.int32]
     node_right: NDArray[np.int32]
-    node_missing_left: NDArray[np.uint8]
     node_level_bits: NDArray[np.uint64]
-    node_impurity: Floats
-    node_weight: Floats
-    node_rows: NDArray[np.int64]
-    node_value: Floats
+    node_facts: Floats
+    leaf_value: Floats
+    leaf_weight: NDArray[Any]
+    leaf_impurity: Floats
     levels: Levels
     seed: int
     max_features: int
@@ -115,21 +114,20 @@ def scaled_by(nodes: Nodes, target: Target) -> Nodes:
 
 
 def as_parameters(
-    nodes: Nodes, levels: Levels, seed: int, columns: int, outputs: int, detours: Any = None
+    nodes: Nodes, kind: str, levels: Levels, seed: int, columns: int, outputs: int, detours: Any = None
 ) -> TreeParameters:
-    """The arrays of a tree under the names that a model keeps them by."""
-    grown, empty = nodes.grown, np.empty((0, 0))
+    """The arrays of a tree under the names that a model keeps them by; kind: the kernel's criterion."""
+    empty = np.empty((0, 0))
+    kept = kept_tree(nodes, with_facts=kind == "absolute" or detours is not None)
     return TreeParameters(
-        grown.threshold,
-        grown.feature,
-        grown.left,
-        grown.right,
-        grown.missing_left,
-        grown.left_levels,
-        grown.impurity,
-        grown.weight,
-        grown.rows,
-        nodes.value,
+        kept.threshold,
+        kept.feature,
+        kept.right,
+        kept.level_bits,
+        kept.facts,
+        kept.leaf_value,
+        kept.leaf_weight,
+        kept.leaf_impurity,
         levels,
         seed,
         columns,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
-from surefit.core.native.tree_apply import tree_apply
-from surefit.core.native.tree_grow import Grown, Rules, tree_grow
+from surefit.core.native.tree_apply import Splits, tree_apply
+from surefit.core.native.tree_grow import Rules, tree_grow
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.schema import Schema
@@ -26,6 +25,7 @@ from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in
 from surefit.models.tree.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
 from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
 from surefit.models.tree.growing import TreeRows
+from surefit.models.tree.kept import KeptTree, kept_tree
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
 from surefit.models.tree.proof import Problem, best_splits
 from surefit.models.tree.rows import (
@@ -52,14 +52,12 @@ class DecisionTree(TreeRows, abstract=True):
 
     node_threshold_: Floats
     node_feature_: NDArray[np.int32]
-    node_left_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
-    node_missing_left_: NDArray[np.uint8]
     node_level_bits_: NDArray[np.uint64]
-    node_impurity_: Floats
-    node_weight_: Floats
-    node_rows_: NDArray[np.int64]
-    node_value_: Floats
+    node_facts_: Floats
+    leaf_value_: Floats
+    leaf_weight_: NDArray[Any]
+    leaf_impurity_: Floats
     seed_: int
     max_features_: int
     n_outputs_: int
@@ -103,7 +101,7 @@ class DecisionTree(TreeRows, abstract=True):
         else:
             nodes = self._pruned(self._searched(X, target, weight, counts, rules))
         self._schema = schema
-        common = as_parameters(nodes, levels, seed, columns, target.Y.shape[1], detours)
+        common = as_parameters(nodes, kind, levels, seed, columns, target.Y.shape[1], detours)
         parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
@@ -166,11 +164,9 @@ class DecisionTree(TreeRows, abstract=True):
     def _values(self, X: Any) -> Floats:
         """What the leaves of rows say; a mixture where a row went both ways."""
         if not self._has_detours:
-            return self.node_value_[self._leaves(X)]
-        rows = matrix_of(X, self.levels_)
-        return np.asarray(
-            leaf_weights(self._nodes(), self._detours(), rows, self._both_ways) @ self.node_value_
-        )
+            return self._kept().said(self._leaves(X))
+        rows, nodes = matrix_of(X, self.levels_), self._nodes()
+        return np.asarray(leaf_weights(nodes, self._detours(), rows, self._both_ways) @ nodes.value)
 
     @property
     def _both_ways(self) -> bool:
@@ -184,7 +180,10 @@ class DecisionTree(TreeRows, abstract=True):
             return nodes
         from surefit.models.tree.pruning import pruned_at
 
-        return pruned_at(nodes, self.ccp_alpha)
+        # As a model would keep it: so prices of its pruning path are these to the last bit.
+        kind = self.kernel_criteria[self.criterion]
+        kept = kept_tree(nodes, with_facts=kind == "absolute")
+        return pruned_at(kept.nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha)
 
     @staticmethod
     def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
@@ -215,38 +214,40 @@ class DecisionTree(TreeRows, abstract=True):
     def _was_by_bins(self) -> bool:
         return self.certificate_.claim == "measured"
 
-    def _grown_sums(self) -> Grown:
-        return replace(self._grown(), sums=self.node_value_ * self.node_weight_[:, None])
-
-    def _grown(self) -> Grown:
-        return Grown(
+    def _kept(self) -> KeptTree:
+        return KeptTree(
             self.node_feature_,
             self.node_threshold_,
-            self.node_left_,
             self.node_right_,
-            self.node_missing_left_,
-            self.node_impurity_,
-            self.node_weight_,
-            self.node_rows_,
-            self.node_value_,
             self.node_level_bits_,
-            level_counts(self.levels_, self.n_features_in_),
+            self.leaf_value_,
+            self.leaf_weight_,
+            self.leaf_impurity_,
+            self.node_facts_,
         )
 
     def _nodes(self) -> Nodes:
-        return Nodes(self._grown(), self.node_value_, self._class_counts)
+        kind = self.kernel_criteria[self.criterion]
+        return self._kept().nodes(level_counts(self.levels_, self.n_features_in_), kind, self._class_counts)
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
         if self._has_detours:
             found = leaf_weights(self._nodes(), self._detours(), matrix_of(X, self.levels_), self._both_ways)
             return np.asarray(found.argmax(axis=1)).ravel().astype(np.int64)
+        splits = Splits(
+            self.node_feature_,
+            self.node_threshold_,
+            self.node_right_,
+            self.node_level_bits_,
+            level_counts(self.levels_, self.n_features_in_),
+        )
         if isinstance(X, np.ndarray) and not self.levels_:
-            return tree_apply(self._grown(), X)
+            return tree_apply(splits, X)
         if not isinstance(X, np.ndarray) and hasattr(X, "tocsr"):
             step = max(1, 2**22 // max(1, X.shape[1]))
             blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
-            return np.concatenate([tree_apply(self._grown(), matrix_of(b, self.levels_)) for b in blocks])
-        return tree_apply(self._grown(), matrix_of(X, self.levels_))
+            return np.concatenate([tree_apply(splits, matrix_of(b, self.levels_)) for b in blocks])
+        return tree_apply(splits, matrix_of(X, self.levels_))
 
     @property
     def tree_(self) -> TreeView:

@@ -145,16 +145,14 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
 
     def _predict(self, X: Any) -> NDArray[Any]:
         if not isinstance(self.classes_, list):
-            if self._has_detours:
-                return self.classes_[self._values(X).argmax(axis=1)]
-            return self.classes_[self.node_value_.argmax(axis=1)[self._leaves(X)]]
+            return self.classes_[self._values(X).argmax(axis=1)]
         shares = self._by_output(self._values(X))
         found = [labels[share.argmax(axis=1)] for labels, share in zip(self.classes_, shares, strict=True)]
         return np.column_stack(found)
 
-    def _answer_of(self, node: int) -> Any:
-        value = np.split(self.node_value_[node], np.cumsum(self._class_counts)[:-1])
-        found = [labels[share.argmax()] for labels, share in zip(self._labels_of(), value, strict=True)]
+    def _answer_of(self, value: Floats) -> Any:
+        shares = np.split(value, np.cumsum(self._class_counts)[:-1])
+        found = [labels[share.argmax()] for labels, share in zip(self._labels_of(), shares, strict=True)]
         plain = [label.item() if hasattr(label, "item") else label for label in found]
         return plain[0] if len(plain) == 1 else plain
 

@@ -109,9 +109,9 @@ class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
         names = ["prediction"] if several == 1 else [f"prediction{o}" for o in range(several)]
         return self._answer(self._predict, X, to, names)
 
-    def _answer_of(self, node: int) -> Any:
-        value = self.node_value_[node].tolist()
-        return value[0] if len(value) == 1 else value
+    def _answer_of(self, value: Floats) -> Any:
+        found = value.tolist()
+        return found[0] if len(found) == 1 else found
 
     def _predict(self, X: Any) -> Floats:
         found = self._values(X)

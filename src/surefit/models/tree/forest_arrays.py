@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,7 +13,8 @@ from surefit.core.native.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.tree_grow import Grown
 from surefit.core.parameters import Interval
 from surefit.models.tree.arrays import Target
-from surefit.models.tree.criteria import impurity, x_log_x
+from surefit.models.tree.kept import KeptForest
+from surefit.models.tree.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
 
@@ -29,12 +30,12 @@ ForestMissing = Literal["learned", "category"]
 
 @dataclass(frozen=True, slots=True)
 class ForestParameters:
-    """The trees, as ``GrownForest`` has them, and what is needed to draw their samples again.
+    """The trees, as ``KeptForest`` has them, and what is needed to draw their samples again.
 
     loss_curve: the loss of rows out of bag, or of all where trees leave none out, after each block of trees;
     loss_trees: how many trees there were then.
     member_error: the mean squared error of one tree; member_correlation: that of the errors of two.
-    leaf_value: the share of each class, or the prediction of each output. seed, draws: of the samples; 0
+    seed, draws: of the samples; 0
     draws take all rows, and a number below 0 says that each row was drawn by its number, so many on average;
     rows: how many there were; row_cumulative: the running sums of the weights they were drawn by, or these
     themselves where rows were drawn by their numbers (one NaN where they were not kept); empty without.
@@ -51,9 +52,8 @@ class ForestParameters:
     nodes: NDArray[np.uint64]
     node_start: NDArray[np.int64]
     leaf_value: Floats
-    leaf_weight: Floats
+    leaf_weight: NDArray[Any]
     leaf_impurity: Floats
-    leaf_rows: NDArray[np.int64]
     leaf_start: NDArray[np.int64]
     tree_importance: Floats
     level_bits: NDArray[np.uint64]
@@ -104,7 +104,29 @@ def in_target_units(forest: GrownForest, target: Target) -> GrownForest:
     )
 
 
-def walk_order(forest: GrownForest, t: int) -> tuple[Any, NDArray[np.int64], list[NDArray[np.int64]]]:
+def some_trees(forest: Any, first: int, last: int) -> Any:
+    """Some neighbouring trees of a forest, of its kind."""
+    spans = {
+        "node": slice(forest.node_start[first], forest.node_start[last]),
+        "leaf": slice(forest.leaf_start[first], forest.leaf_start[last]),
+        "level": slice(forest.level_start[first], forest.level_start[last]),
+    }
+
+    def of(name: str) -> Any:
+        values = getattr(forest, name)
+        if name.endswith("_start"):
+            return values[first : last + 1] - values[first]
+        if name == "importance":
+            return values[first:last]
+        of_nodes = name in ("nodes", "inner")
+        return values[spans["node" if of_nodes else "level" if name == "level_bits" else "leaf"]]
+
+    return replace(forest, **{entry.name: of(entry.name) for entry in fields(forest)})
+
+
+def walk_order(
+    forest: KeptForest | GrownForest, t: int
+) -> tuple[Any, NDArray[np.int64], list[NDArray[np.int64]]]:
     """The nodes of a tree, the place of each in a walk that goes left first, and the nodes of each depth."""
     nodes = forest.nodes[forest.node_start[t] : forest.node_start[t + 1]].view(NODE).reshape(-1)
     depths = [np.array([0])]
@@ -125,7 +147,7 @@ def walk_order(forest: GrownForest, t: int) -> tuple[Any, NDArray[np.int64], lis
     return nodes, place, depths
 
 
-def leaf_places(forest: GrownForest, t: int) -> NDArray[np.int64]:
+def leaf_places(forest: KeptForest, t: int) -> NDArray[np.int64]:
     """The place of each leaf of a tree among the nodes of ``tree_nodes``."""
     nodes, place, _ = walk_order(forest, t)
     leaves = np.flatnonzero(nodes["feature"] < 0)
@@ -135,65 +157,37 @@ def leaf_places(forest: GrownForest, t: int) -> NDArray[np.int64]:
 
 
 def tree_nodes(
-    forest: GrownForest, t: int, kind: str, classes: tuple[int, ...], levels: NDArray[np.int64]
+    forest: KeptForest | GrownForest, t: int, kind: str, classes: tuple[int, ...], levels: NDArray[np.int64]
 ) -> Nodes:
     """A tree as arrays, one entry a node; what inner nodes would say is added up from their leaves.
 
     forest: with shares of classes, or predictions, as values. kind: the kernel's name of the criterion.
     """
     nodes, place, depths = walk_order(forest, t)
-    count, width = len(nodes), forest.value.shape[1]
-    own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
-    weight, rows = np.zeros(count), np.zeros(count, dtype=np.int64)
-    value, cost = np.zeros((count, width)), np.zeros(count)
-    leaves = np.flatnonzero(nodes["feature"] < 0)
-    at = nodes["child"][leaves]
-    weight[leaves], rows[leaves] = forest.weight[own][at], forest.rows[own][at]
-    value[leaves], cost[leaves] = forest.value[own][at], forest.impurity[own][at]
-    for level in reversed(depths):
-        inner = level[nodes["feature"][level] >= 0]
-        left = nodes["child"][inner].astype(np.int64)
-        right = left + 1
-        weight[inner] = weight[left] + weight[right]
-        rows[inner] = rows[left] + rows[right]
-        share = (weight[left] / weight[inner])[:, None]
-        value[inner] = share * value[left] + (1.0 - share) * value[right]
-        if not classes:
-            cost[inner] = _cost_above(kind, share[:, 0], value, cost, inner, left)
-    if classes:
-        inner = np.flatnonzero(nodes["feature"] >= 0)
-        cost[inner] = impurity(value[inner] * weight[inner, None], weight[inner], kind, classes)
+    split, one = nodes["feature"] >= 0, some_trees(forest, t, t + 1)
+    leaves, child = np.flatnonzero(~split), nodes["child"].astype(np.int64)
+    at = child[leaves]
+    cost = one.impurity[at] if len(one.impurity) else np.empty(0)
+    own = NodeFacts(one.weight[at].astype(np.float64), one.rows[at], one.value[at], cost)
+    inner = [level[split[level]] for level in depths]
+    facts = add_up(leaves, own, inner, child, child + 1, kind, classes)
+    cost, value, weight = facts.impurity, facts.value, facts.weight
     if len(forest.inner):
-        all_nodes = forest.inner[forest.node_start[t] : forest.node_start[t + 1]]
-        cost, value = all_nodes[:, 0], all_nodes[:, 1:]
+        cost, value = one.inner[:, 0], one.inner[:, 1:]
     back = np.argsort(place)
-    split = nodes["feature"] >= 0
     left = np.where(split, place[np.where(split, nodes["child"], 0)], -1)
     right = np.where(split, place[np.where(split, nodes["child"] + 1, 0)], -1)
     grown = Grown(
         np.where(split, nodes["feature"] & ~MISSING_LEFT, -1).astype(np.int32)[back],
-        nodes["threshold"][back],
+        np.where(split, nodes["threshold"], 0.0)[back],
         left.astype(np.int32)[back],
         right.astype(np.int32)[back],
         (split & (nodes["feature"] & MISSING_LEFT != 0)).astype(np.uint8)[back],
         cost[back],
         weight[back],
-        rows[back],
+        facts.rows[back],
         value[back] * weight[back, None],
-        forest.level_bits[forest.level_start[t] : forest.level_start[t + 1]],
+        one.level_bits,
         levels,
     )
     return Nodes(grown, value[back], classes)
-
-
-def _cost_above(
-    kind: str, share: Floats, value: Floats, cost: Floats, inner: Any, left: NDArray[np.int64]
-) -> Floats:
-    """The impurity of nodes from their children's: what is within them, and what is between."""
-    right = left + 1
-    within = share * cost[left] + (1.0 - share) * cost[right]
-    if kind == "poisson":
-        between = share[:, None] * x_log_x(value[left]) + (1.0 - share)[:, None] * x_log_x(value[right])
-        return np.asarray(within + (between - x_log_x(value[inner])).mean(axis=1))
-    between = (share * (1.0 - share))[:, None] * (value[left] - value[right]) ** 2
-    return np.asarray(within + between.mean(axis=1))

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
-from surefit.core.native.forest_grow import GrownForest, joined
+from surefit.core.native.forest_grow import joined
 from surefit.core.native.forest_walk import forest_sums
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
@@ -25,9 +25,10 @@ from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.forest_arrays import Bootstrap, ForestParameters, answers_in_units, tree_nodes
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
-from surefit.models.tree.forest_proof import split_drift
+from surefit.models.tree.forest_proof import Rescored, rescored
 from surefit.models.tree.forest_samples import drawn_counts, judged_blocks, leaf_drift, packed_members
 from surefit.models.tree.growing import TreeRows
+from surefit.models.tree.kept import KeptForest, kept_forest
 from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
@@ -68,9 +69,8 @@ class Forest(TreeRows, abstract=True):
     nodes_: NDArray[np.uint64]
     node_start_: NDArray[np.int64]
     leaf_value_: Floats
-    leaf_weight_: Floats
+    leaf_weight_: NDArray[Any]
     leaf_impurity_: Floats
-    leaf_rows_: NDArray[np.int64]
     leaf_start_: NDArray[np.int64]
     tree_importance_: Floats
     level_bits_: NDArray[np.uint64]
@@ -159,7 +159,7 @@ class Forest(TreeRows, abstract=True):
         seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
         grower = Grower(self, X, target, weight, level_counts(levels, X.shape[1]), seed)
         errors = self._errors(batch, target)
-        blocks: list[GrownForest] = []
+        blocks: list[KeptForest] = []
         seeds = tree_seeds(seed, self.n_estimators)
         if goes_on:
             blocks.append(self._grown())
@@ -175,7 +175,7 @@ class Forest(TreeRows, abstract=True):
 
         steps = [seeds[at : at + BLOCK] for at in range(first, self.n_estimators, BLOCK)]
         for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
-            block = grower.grow(step)
+            block = kept_forest(grower.grow(step), target.classes)
             blocks.append(block)
             counted.append(sum(each.trees for each in blocks))
             loss = self._judge(errors, block, step, X, grower)
@@ -196,7 +196,7 @@ class Forest(TreeRows, abstract=True):
         return ForestErrors(self._truth(target), weight, target.classes)
 
     def _judge(
-        self, errors: ForestErrors, block: GrownForest, seeds: NDArray[np.uint64], X: Any, grower: Grower
+        self, errors: ForestErrors, block: KeptForest, seeds: NDArray[np.uint64], X: Any, grower: Grower
     ) -> float:
         """Add what trees say of rows that they have not seen, or of all where they leave none out."""
         target = grower.target
@@ -215,7 +215,7 @@ class Forest(TreeRows, abstract=True):
 
     def _learned(
         self,
-        forest: GrownForest,
+        forest: KeptForest,
         counted: list[int],
         errors: ForestErrors,
         grower: Grower,
@@ -256,7 +256,7 @@ class Forest(TreeRows, abstract=True):
         return self._stated(forest, counted, errors, target, told, evidence)
 
     def _stated(
-        self, forest: GrownForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
+        self, forest: KeptForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
     ) -> Learned:
         """The trees, and what is known of their errors."""
         alone, correlation = errors.decomposition()
@@ -268,10 +268,9 @@ class Forest(TreeRows, abstract=True):
             "member_correlation": correlation,
             "nodes": forest.nodes,
             "node_start": forest.node_start,
-            "leaf_value": forest.value,
+            "leaf_value": forest.leaf_value,
             "leaf_weight": forest.weight,
             "leaf_impurity": forest.impurity,
-            "leaf_rows": forest.rows,
             "leaf_start": forest.leaf_start,
             "tree_importance": forest.importance,
             "level_bits": forest.level_bits,
@@ -314,8 +313,9 @@ class Forest(TreeRows, abstract=True):
         """Draw the samples again, and ask all trees for the rows that they have not seen."""
         if is_streamed(self, source, engine):
             errors, leaves, scale = certify_forest(self, source, engine)
+            splits = Rescored(why_none="the rows are a stream")
         else:
-            errors, leaves, scale = self._judged_again(source)
+            errors, leaves, splits, scale = self._judged_again(source)
         again = self._estimate(errors, scale)
         alone, correlation = errors.decomposition()
         size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
@@ -323,16 +323,16 @@ class Forest(TreeRows, abstract=True):
             "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
             "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
             "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
-            "leaves and splits of trees": leaves,
+            "leaves of trees": leaves,
+            "splits of trees": splits.worst,
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
-            return Certificate(
-                "measured", f"relative change of the {worst}", gaps[worst], STATED, again.parts
-            )
-        return again
+            words = f"relative change of the {worst}"
+            return Certificate("measured", words, gaps[worst], STATED, again.parts)
+        return splits.said_with(again)
 
-    def _judged_again(self, source: Source) -> tuple[Any, float, float]:
+    def _judged_again(self, source: Source) -> tuple[Any, float, Rescored, float]:
         batch = whole(source, type(self).__name__)
         if len(batch) != self.rows_:
             raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
@@ -344,17 +344,16 @@ class Forest(TreeRows, abstract=True):
             self._judge(errors, block, seeds, X, grower)
         medians = self.kernel_criteria[self.criterion] == "absolute"
         leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
-        splits = split_drift(forest, grower, self.tree_seeds_, self.searched_by_bins_)
-        return errors, max(leaves, splits), target.factor**2 if not target.classes else 1.0
+        splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)
+        return errors, leaves, splits, target.factor**2 if not target.classes else 1.0
 
-    def _grown(self) -> GrownForest:
-        return GrownForest(
+    def _grown(self) -> KeptForest:
+        return KeptForest(
             self.nodes_,
             self.node_start_,
             self.leaf_value_,
             self.leaf_weight_,
             self.leaf_impurity_,
-            self.leaf_rows_,
             self.leaf_start_,
             self.tree_importance_,
             self.level_bits_,
@@ -380,11 +379,8 @@ class Forest(TreeRows, abstract=True):
     def _mean(self, X: Any, values: Floats | None = None) -> Floats:
         """The mean of what the leaves of rows say."""
         forest, levels = self._grown(), self._level_counts()
-        values = self.leaf_value_ if values is None else values
-        jobs = jobs_for(self.n_jobs)
-        found = [
-            forest_sums(forest, rows, values, levels, _threads=jobs)[0] for rows in self._blocks_of_rows(X)
-        ]
+        said, jobs = forest.said if values is None else values, jobs_for(self.n_jobs)
+        found = [forest_sums(forest, x, said, levels, _threads=jobs)[0] for x in self._blocks_of_rows(X)]
         total = found[0] if len(found) == 1 else np.concatenate(found)
         total /= forest.trees
         return total

@@ -98,7 +98,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
 
     def votes(self, X: Any) -> Any:
         """Return the share of trees that vote for each class; a list of them for several outputs."""
-        parts = np.split(self.leaf_value_, np.cumsum(self._class_counts)[:-1], axis=1)
+        parts = np.split(self._grown().value, np.cumsum(self._class_counts)[:-1], axis=1)
         ballots = np.column_stack([np.eye(part.shape[1])[part.argmax(axis=1)] for part in parts])
         found = self._answer(lambda rows: self._mean(rows, ballots), X)
         return self._by_output(found) if isinstance(self.classes_, list) else found

@@ -16,40 +16,17 @@ from surefit.core.native.forest_grow import GrownForest, Sample, joined, packed,
 from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.exact_sums import as_float, exact_sum
-from surefit.models.tree.forest_arrays import answers_in_units, tree_nodes
+from surefit.models.tree.forest_arrays import answers_in_units, some_trees, tree_nodes
+from surefit.models.tree.kept import KeptForest
 from surefit.models.tree.pruning import pruned_at
 from surefit.models.tree.row_draws import row_counts
 
 Floats = NDArray[np.float64]
 
 
-def some_trees(forest: GrownForest, first: int, last: int) -> GrownForest:
-    """Some neighbouring trees of a forest."""
-    nodes = slice(forest.node_start[first], forest.node_start[last])
-    leaves = slice(forest.leaf_start[first], forest.leaf_start[last])
-    bits = slice(forest.level_start[first], forest.level_start[last])
-
-    def starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.asarray(values[first : last + 1] - values[first])
-
-    return GrownForest(
-        forest.nodes[nodes],
-        starts(forest.node_start),
-        forest.value[leaves],
-        forest.weight[leaves],
-        forest.impurity[leaves],
-        forest.rows[leaves],
-        starts(forest.leaf_start),
-        forest.importance[first:last],
-        forest.level_bits[bits],
-        starts(forest.level_start),
-        forest.inner[nodes] if len(forest.inner) else forest.inner,
-    )
-
-
 def judged_blocks(
-    forest: GrownForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
-) -> Iterator[tuple[GrownForest, NDArray[np.uint64]]]:
+    forest: KeptForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
+) -> Iterator[tuple[KeptForest, NDArray[np.uint64]]]:
     """The trees block by block, as they were judged."""
     for one, two in pairwise([0, *counted.tolist()]):
         yield some_trees(forest, one, two), seeds[one:two]
@@ -96,7 +73,7 @@ def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Float
 
 
 def packed_members(
-    forest: GrownForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
+    forest: KeptForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
     """The rows of each leaf, as often as they were drawn, in the order of trees and leaves."""
     found = []
@@ -114,7 +91,7 @@ def packed_members(
 
 
 def leaf_drift(
-    forest: GrownForest,
+    forest: KeptForest,
     X: Any,
     target: Target,
     levels: NDArray[np.int64],
@@ -128,14 +105,14 @@ def leaf_drift(
     size = max(float(np.abs(truth).max(initial=0.0)), 1e-300)
     worst = 0.0
     for t, seed in enumerate(seeds.tolist()):
-        own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
-        weight, count = forest.weight[own], len(forest.weight[own])
+        one = some_trees(forest, t, t + 1)
+        weight, count = one.weight.astype(np.float64), len(one.weight)
         drawn = weights_drawn(sample, len(X), seed, target)
         held = np.bincount(leaves[:, t], drawn, count)
         worst = max(worst, float(np.abs(held - weight).max() / max(weight.max(), held.max())))
         if medians or worst > 1e-6:
             continue
-        value, from_ = forest.value[own], 0
+        value, from_ = one.value, 0
         for o in range(target.Y.shape[1]):
             width = target.classes[o] if target.classes else 1
             if target.classes:

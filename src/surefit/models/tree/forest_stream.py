@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.forest_grow import GrownForest
 from surefit.core.native.forest_walk import forest_apply, forest_sums
 from surefit.data.batch import Batch
 from surefit.models.tree.arrays import Target
+from surefit.models.tree.forest_arrays import some_trees
 from surefit.models.tree.forest_errors import ForestErrors
-from surefit.models.tree.forest_samples import some_trees
+from surefit.models.tree.kept import KeptForest
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.rows import Levels, level_counts, matrix_of
 from surefit.models.tree.tree_stream import RowSampling
@@ -88,7 +88,7 @@ class Judging:
     targets: of each tree, whose factors are those of its sample.
     """
 
-    forest: GrownForest
+    forest: KeptForest
     seeds: tuple[int, ...]
     counted: tuple[int, ...]
     levels: Levels
@@ -165,16 +165,16 @@ def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
     return np.array(pairs), np.array([w.sum(), w @ (squares[seen] / c)])
 
 
-def leaf_gap(forest: GrownForest, leaves: Floats, target: LevelTarget, size: float) -> float:
+def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget, size: float) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
-    worst = 0.0
+    worst, weights = 0.0, forest.weight.astype(np.float64)
     for t in range(forest.trees):
         own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
-        held, weight = leaves[own, 0], forest.weight[own]
+        held, weight = leaves[own, 0], weights[own]
         worst = max(worst, float(np.abs(held - weight).max() / max(weight.max(), held.max())))
     if worst > 1e-6:
         return worst
-    found = leaves[:, 1:] / forest.weight[:, None]
+    found = leaves[:, 1:] / weights[:, None]
     if target.classes:
         return max(worst, float(np.abs(found - forest.value).max()))
     found = found / target.factor + target.centre

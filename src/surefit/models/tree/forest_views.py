@@ -20,7 +20,12 @@ def tree_views(forest: Any) -> list[Any]:
     for t, seed in enumerate(forest.tree_seeds_.tolist()):
         view = forest._tree(int(seed))
         arrays = as_parameters(
-            forest._nodes_of(t), forest.levels_, int(seed), forest.max_features_, forest.n_outputs_
+            forest._nodes_of(t),
+            forest.kernel_criteria[forest.criterion],
+            forest.levels_,
+            int(seed),
+            forest.max_features_,
+            forest.n_outputs_,
         )
         for name in type(arrays).__dataclass_fields__:
             setattr(view, f"{name}_", getattr(arrays, name))

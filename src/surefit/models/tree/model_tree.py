@@ -53,7 +53,7 @@ def model_tree(
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
     >>> y = np.where(X[:, 0] > 0, 3.0, -3.0) * X[:, 1]
     >>> found = model_tree(X, y, max_depth=1)
-    >>> int(found.tree.node_feature_[0]), bool(np.var(y - found.predict(X)) < 0.05 * np.var(y))
+    >>> int(found.tree.tree_.feature[0]), bool(np.var(y - found.predict(X)) < 0.05 * np.var(y))
     (0, True)
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)

@@ -117,6 +117,9 @@ class _Proof:
             outputs = self.nodes.value.shape[1]
             value = level.sums[:, :outputs] / level.weight[:, None]
             own = impurity(level.sums, level.weight, problem.criterion, problem.classes)
+        # What inner nodes say is added up from leaves, unless it is a median.
+        told = np.full(len(ids), True) if self.absolute else grown.feature[ids] < 0
+        value, own, ids = value[told], own[told], ids[told]
         self._worse("value", np.abs(self.nodes.value[ids] - value) / self.scale)
         self._worse(
             "value", np.abs(grown.impurity[ids] - own) / max(root, 1e-300) if root > 0 else own > 1e-12

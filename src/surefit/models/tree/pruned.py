@@ -43,7 +43,7 @@ class PrunableTree(ReadableTree, abstract=True):
     def simplify(self) -> Self:
         """Return the tree without splits after which both sides answer the same."""
         nodes = self._fitted_nodes()
-        answers = [repr(self._answer_of(at)) for at in range(nodes.node_count)]
+        answers = [repr(self._answer_of(value)) for value in nodes.value]
         return self._with(simplified(nodes, np.unique(answers, return_inverse=True)[1]))
 
     def prune_at(self, ccp_alpha: float) -> Self:
@@ -70,7 +70,8 @@ class PrunableTree(ReadableTree, abstract=True):
 
         other = clone(self)
         other.__dict__.update({k: v for k, v in self.__dict__.items() if k not in other.__dict__})
-        arrays = as_parameters(nodes, self.levels_, self.seed_, self.max_features_, self.n_outputs_)
+        kind = self.kernel_criteria[self.criterion]
+        arrays = as_parameters(nodes, kind, self.levels_, self.seed_, self.max_features_, self.n_outputs_)
         for name in type(arrays).__dataclass_fields__:
             setattr(other, f"{name}_", getattr(arrays, name))
         return other
@@ -81,7 +82,7 @@ class PrunableTree(ReadableTree, abstract=True):
         y = np.asarray(y)
         w = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         row, node = path.tocoo().coords
-        answers = np.array([self._answer_of(at) for at in range(path.shape[1])])
+        answers = np.array([self._answer_of(value) for value in self._nodes().value])
         if is_classifier(self):
             each = (y[row] != answers[node]).reshape(len(row), -1).mean(axis=1)
         elif self.criterion == "absolute_error":

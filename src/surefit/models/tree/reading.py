@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.boxes import Boxes, boxes
 from surefit.models.tree.conditions import Condition, conditions
 from surefit.models.tree.export import as_json, as_python, as_sql, as_text, path_in_words
+from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import matrix_of
 
 
@@ -35,8 +37,13 @@ class ReadableTree(DecisionTree, abstract=True):
         return conditions(self._nodes(), self._names(), self.levels_)
 
     @abstractmethod
-    def _answer_of(self, node: int) -> Any:
-        """What the tree says at a node, as a plain Python value."""
+    def _answer_of(self, value: NDArray[np.float64]) -> Any:
+        """What a node of this value says, as a plain Python value."""
+
+    def _told(self) -> tuple[Nodes, dict[int, Condition], Callable[[int], Any]]:
+        """The nodes, their conditions, and what each would answer."""
+        splits, nodes = self._splits(), self._nodes()
+        return nodes, splits, lambda at: self._answer_of(nodes.value[at])
 
     def _known(self) -> dict[int, list[Any]]:
         return {j: own.tolist() for j, own in enumerate(self.levels_) if len(own)}
@@ -50,11 +57,11 @@ class ReadableTree(DecisionTree, abstract=True):
         |-- x0 <= 2.5: no  (2 rows, impurity 0)
         |-- x0 > 2.5: yes  (2 rows, impurity 0)
         """
-        return as_text(self._nodes(), self._splits(), self._answer_of, max_depth)
+        return as_text(*self._told(), max_depth)
 
     def to_json(self) -> str:
         """Return the nodes as JSON: a split names its column, threshold or levels, and its children."""
-        return as_json(self._nodes(), self._splits(), self._answer_of)
+        return as_json(*self._told())
 
     def to_sql(self) -> str:
         """Return one CASE expression over the columns, which gives the prediction.
@@ -63,11 +70,11 @@ class ReadableTree(DecisionTree, abstract=True):
         >>> print(DecisionTreeRegressor().fit([[1], [2], [3], [4]], [1.0, 1.0, 5.0, 5.0]).to_sql())
         CASE WHEN "x0" <= 2.5 THEN 1.0 ELSE 5.0 END
         """
-        return as_sql(self._nodes(), self._splits(), self._answer_of, self._known())
+        return as_sql(*self._told(), self._known())
 
     def to_python(self) -> str:
         """Return the source of a function ``predict(row)`` that needs no library."""
-        return as_python(self._nodes(), self._splits(), self._answer_of, self._known())
+        return as_python(*self._told(), self._known())
 
     def explain(self, X: Any) -> list[str]:
         """Return the way of each row through the tree, in words.
@@ -76,12 +83,8 @@ class ReadableTree(DecisionTree, abstract=True):
         >>> DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).explain([[1.5]])
         ['no, because x0 <= 2.5: so went 2 of 4 rows.']
         """
-        nodes, splits, leaves = self._nodes(), self._splits(), self.apply(X)
-        rows = self._matrix(X)
-        return [
-            path_in_words(nodes, splits, self._answer_of, int(leaf), row)
-            for leaf, row in zip(leaves, rows, strict=True)
-        ]
+        told, leaves, rows = self._told(), self.apply(X), self._matrix(X)
+        return [path_in_words(*told, int(leaf), row) for leaf, row in zip(leaves, rows, strict=True)]
 
     def boxes(self) -> Boxes:
         """Return the leaves as boxes and weights: the tree as a sum of basis functions."""

@@ -59,9 +59,10 @@ def stability(
         counts = np.bincount(drawn, minlength=len(y)) * weight
         tree = clone(model).fit(X, y, counts)
         answers.append(tree.predict(X))
-        roots.append(int(tree.node_feature_[0]))
-        thresholds.append(tree.tree_.threshold[0] if roots[-1] >= 0 else np.nan)
-        leaves.append(tree.get_n_leaves())
+        view = tree.tree_
+        roots.append(max(int(view.feature[0]), -1))
+        thresholds.append(view.threshold[0] if roots[-1] >= 0 else np.nan)
+        leaves.append(view.n_leaves)
     spread = 1.0 if is_classifier(model) else float(np.var(y.astype(np.float64))) or 1.0
     apart = np.zeros((times, times))
     for a in range(times):

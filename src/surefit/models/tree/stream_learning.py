@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
-from surefit.core.native.forest_grow import GrownForest, joined, packed
+from surefit.core.native.forest_grow import joined, packed
 from surefit.core.trace import Trace
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -21,6 +21,7 @@ from surefit.models.tree.forest_arrays import in_target_units
 from surefit.models.tree.forest_growing import tree_seeds
 from surefit.models.tree.forest_samples import pruned_forest
 from surefit.models.tree.forest_stream import Judging, StreamedErrors, leaf_gap
+from surefit.models.tree.kept import KeptForest, kept_forest
 from surefit.models.tree.rows import level_counts
 from surefit.models.tree.stream_setup import StreamFacts, is_streamed, open_stream, stream_facts
 from surefit.models.tree.tree_stream import sample_targets
@@ -40,7 +41,8 @@ def learn_tree(model: Any, source: Source, engine: Engine) -> Learned:
     grown = stream.grow((seed,))[0]
     nodes = model._pruned(in_units(grown, known.target.target(np.empty(0))))
     model._schema = schema
-    parameters = model._parameters(as_parameters(nodes, levels, seed, columns, 1), schema)
+    kept = as_parameters(nodes, known.target.kind, levels, seed, columns, 1)
+    parameters = model._parameters(kept, schema)
     evidence = _evidence(known, source, engine)
     return Learned(parameters, model._certificate({"gain missed": 0.0}, by_bins=True), evidence)
 
@@ -57,9 +59,8 @@ def _evidence(known: StreamFacts, source: Source, engine: Engine) -> dict[str, A
 def certify_tree(model: Any, source: Source, engine: Engine) -> Certificate:
     """Add up the rows of each leaf again."""
     known = stream_facts(model, source, engine)
-    forest = packed(model._grown_sums(), 1, known.target.kind)
-    if known.target.classes:
-        forest = in_target_units(forest, known.target.target(np.empty(0)))
+    grown, target = packed(model._nodes().grown, 1, known.target.kind), known.target.target(np.empty(0))
+    forest = kept_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
     judging = Judging(forest, (0,), (1,), model.levels_, (known.target,), known.sampling, True)
     found = plain_engine(engine).accumulate(judging, source)
     gap = leaf_gap(forest, found.leaves, known.target, known.size)
@@ -73,7 +74,7 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
     seed = model.seed_ if goes_on else 0 if model.random_state is None else seed_of(model.random_state)
     stream, known, levels = open_stream(model, source, engine, looked_at, 0)
     seeds = tree_seeds(seed, model.n_estimators)
-    blocks: list[GrownForest] = [model._grown()] if goes_on else []
+    blocks: list[KeptForest] = [model._grown()] if goes_on else []
     counted: list[int] = model.loss_trees_.tolist() if goes_on else []
     first = blocks[0].trees if goes_on else 0
     model.__dict__.pop("_views", None)
@@ -105,7 +106,7 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
         if model.ccp_alpha > 0:
             counts = level_counts(levels, source.schema.width)
             found = pruned_forest(found, known.target.kind, target, counts, model.ccp_alpha)
-        blocks.append(found)
+        blocks.append(kept_forest(found, target.classes))
         counted.append(sum(each.trees for each in blocks))
         settles = model.settled > 0  # asking all trees again costs a pass, so only where it decides
         so_far = errors() if settles else None
@@ -124,7 +125,7 @@ def _judged(
     model: Any,
     source: Source,
     engine: Engine,
-    forest: GrownForest,
+    forest: KeptForest,
     seeds: NDArray[np.uint64],
     counted: list[int],
     levels: Any,
