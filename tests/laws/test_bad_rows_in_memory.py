@@ -60,7 +60,7 @@ HOLED, ENDLESS = np.where(X == 5, np.nan, X), np.where(X == 5, np.inf, X)
         (X, Y, [1.0, -1.0, 1.0], "^sample_weight of row 1 is -1"),
         (X, Y, [1.0, 1.0, np.nan], "^sample_weight of row 2 is nan"),
         (X, Y, ["a", "b", "c"], "^sample_weight holds something else than numbers"),
-        (X, Y, [1.0], "^sample_weight has 1 entries, but X has 3 rows"),
+        (X, Y, [1.0], r"^sample_weight\.shape == \(1,\), expected \(3,\)"),
         (X, Y, X, "^sample_weight has 2 dimensions"),
         (X, Y, [0.0, 0.0, 0.0], "^every sample_weight is zero"),
     ],

@@ -96,5 +96,7 @@ def test_rows_are_drawn_by_their_weight_where_there_are_many() -> None:
 
 
 def test_too_many_levels_are_refused() -> None:
-    with pytest.raises(DataError, match="column 0 has 300 levels, more than the 255 bins"):
+    with pytest.raises(
+        DataError, match=r"feature at index 0 is expected to have a cardinality <= 255 but .* of 300"
+    ):
         find_bins(ROWS[:, :1], levels=np.array([300]))

@@ -162,3 +162,21 @@ def test_errors_say_what_to_do() -> None:
         regressor(interaction_cst=[[0, 9]]).fit(X, Z)
     with pytest.raises(NotFittedError):
         list(regressor().staged_predict(X))
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, list])
+def test_infinite_cells_lie_beyond_all_others(form: type) -> None:
+    rows = np.array([[-np.inf], [0.0], [1.0], [np.inf], [np.nan]])
+    y = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    model = regressor(min_samples_leaf=1, max_iter=60, learning_rate=0.5).fit(form(rows), y)
+    np.testing.assert_allclose(model.predict(form(rows)), y, atol=1e-4)
+    assert surefit.verify(model, form(rows), y).holds
+    chunks = [(rows[:2], y[:2]), (rows[2:], y[2:])]
+    streamed = regressor(min_samples_leaf=1, max_iter=60, learning_rate=0.5).fit(iter(chunks))
+    np.testing.assert_allclose(streamed.predict(rows), model.predict(form(rows)), rtol=1e-12)
+
+
+def test_a_column_of_too_many_levels_is_named() -> None:
+    words = "feature 'kind' is expected to have a cardinality <= 3 but actually has a cardinality of 6: group"
+    with pytest.raises(DataError, match=words):
+        regressor(max_bins=3).fit(FRAME, Z)

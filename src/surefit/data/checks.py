@@ -29,6 +29,7 @@ class Checked:
     missing: bool = False
     tables: bool = False
     sparse: bool = True
+    infinite: bool = False
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch, checked."""
@@ -66,7 +67,7 @@ class Checked:
         with np.errstate(over="ignore", invalid="ignore"):
             if block.size == 0 or np.isfinite(block.sum()):
                 return
-        gone, endless = np.isnan(block), np.isinf(block)
+        gone, endless = np.isnan(block), np.isinf(block) & (not self.infinite)
         names = [f"x{j}" for j in range(block.shape[1])] if columns is None else [c.name for c in columns]
         if endless.any():
             row, column = np.argwhere(endless)[0]
@@ -79,7 +80,9 @@ class Checked:
             raise DataError(missing_cells(self.who, counts, f" in rows {start} to {start + len(block) - 1}"))
 
     def _finite_entries(self, X: Any, start: int) -> None:
-        bad = np.isinf(X.data) if self.missing else ~np.isfinite(X.data)
+        bad = np.isinf(X.data) & (not self.infinite)
+        if not self.missing:
+            bad |= np.isnan(X.data)
         if bad.any():
             entry = int(np.flatnonzero(bad)[0])
             row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
@@ -145,12 +148,16 @@ def check_weights(
             "give one a row."
         )
     if len(array) != rows:
-        raise DataError(f"sample_weight has {len(array)} entries, but X has {rows} rows.")
+        raise DataError(
+            f"sample_weight.shape == {array.shape}, expected {(rows,)}: give one weight for each row of X."
+        )
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
+        below = "Negative values in data passed to `sample_weight`: " if array[row] < 0 else ""
         raise DataError(
-            f"sample_weight of row {start + row} is {array[row]:g}; weights must be finite and not negative."
+            f"{below}sample_weight of row {start + row} is {array[row]:g}; "
+            "weights must be finite and not negative."
         )
     if whole and not array.any():
         raise DataError(

@@ -35,15 +35,17 @@ class Accepts:
     """What an estimator can be fed.
 
     target: whether it learns from numbers, from classes, from either, or without a target; several_targets:
-    y may have many columns. sparse: X may be sparse. missing: cells may be missing. tables: it wants typed
-    tables as they are, not matrices. cells: it takes values of any type in memory, column by column as they
-    are, and looks at levels for itself. by_columns: it reads sparse matrices by column as well as by row.
+    y may have many columns. sparse: X may be sparse. missing: cells may be missing; infinite: or infinite.
+    tables: it wants typed tables as they are, not matrices. cells: it takes values of any type in memory,
+    column by column as they are, and looks at levels for itself. by_columns: it reads sparse matrices by
+    column as well as by row.
     """
 
     target: Literal["none", "number", "class", "any"] = "none"
     several_targets: bool = False
     sparse: bool = True
     missing: bool = False
+    infinite: bool = False
     tables: bool = False
     cells: bool = False
     by_columns: bool = False
@@ -90,6 +92,8 @@ def admit(
     if words is not None:
         raise DataError(words)
     if hasattr(y, "toarray"):
+        if accepts.target == "class":
+            raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
         raise TypeError(f"{type(estimator).__name__} takes no sparse target: give y.toarray().")
     given = X
     X, y = _validated(estimator, accepts, X, y, reset)
@@ -143,6 +147,8 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         raise DataError(words)
     # What is known to be finite need not be read again; the rest scikit-learn turns down, in its words.
     how["ensure_all_finite"] = "allow-nan" if accepts.missing else not _known_finite(X)
+    if accepts.infinite:
+        how["ensure_all_finite"] = False
     try:
         if accepts.target == "none":
             return _contiguous(validate_data(estimator, X, **how)), None
@@ -151,6 +157,7 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         return _contiguous(X), y
     except (ValueError, TypeError) as error:
         own = isinstance(error, TypeError) and not hasattr(X, "columns")  # words that users look for
+        own = own or "inconsistent numbers of samples" in str(error)
         sentence = None if own else explain(type(estimator).__name__, X, accepts.missing)
         if sentence is None:
             raise
@@ -235,7 +242,8 @@ def _refuse_nothing(source: Source) -> None:
 
 
 def _check(estimator: Any, accepts: Accepts) -> Checked:
-    return Checked(type(estimator).__name__, accepts.missing, accepts.tables, accepts.sparse)
+    who = type(estimator).__name__
+    return Checked(who, accepts.missing, accepts.tables, accepts.sparse, accepts.infinite)
 
 
 def _hold_columns(estimator: Any, accepts: Accepts, source: Source, reset: bool) -> Source:

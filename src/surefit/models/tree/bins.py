@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ def find_bins(
     Of many rows, some are drawn.
     """
     levels = np.zeros(X.shape[1], dtype=np.int64) if levels is None else levels
-    _refuse_levels(levels, max_bins)
+    refuse_levels(levels, max_bins)
     if X.shape[0] > MOST_ROWS:
         X, weight = X[_drawn(X.shape[0], weight)], None
     if issparse(X):
@@ -85,7 +86,7 @@ def edges_from_sketch(
     They are equal to those of the rows in memory as long as the sketch kept every value.
     """
     levels = np.zeros(len(sketch.weight), dtype=np.int64) if levels is None else levels
-    _refuse_levels(levels, max_bins)
+    refuse_levels(levels, max_bins)
     none = np.empty(0)
     edges = [none if count else quantile_edges(*sketch.points(j), max_bins) for j, count in enumerate(levels)]
     return Bins(tuple(edges), levels)
@@ -120,10 +121,12 @@ def _drawn(rows: int, weight: Floats | None) -> NDArray[np.int64]:
     return np.asarray(np.searchsorted(ends, places * ends[-1], side="right"))
 
 
-def _refuse_levels(levels: NDArray[np.int64], max_bins: int) -> None:
+def refuse_levels(levels: NDArray[np.int64], max_bins: int, names: Sequence[str] | None = None) -> None:
+    """Refuse a column of more levels than a histogram has bins."""
     if levels.max(initial=0) > max_bins:
         j = int(levels.argmax())
+        which = f"at index {j}" if names is None else repr(names[j])
         raise DataError(
-            f"column {j} has {levels[j]} levels, more than the {max_bins} bins of a histogram: "
-            "group them, or leave the column out of categorical_features."
+            f"Categorical feature {which} is expected to have a cardinality <= {max_bins} but actually has a "
+            f"cardinality of {levels[j]}: group its levels, or leave it out of categorical_features."
         )

@@ -19,7 +19,7 @@ from surefit.core.native.boost_grow import BoostTable
 from surefit.data.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.tree.bins import Bins, edges_from_sketch, find_bins
+from surefit.models.tree.bins import Bins, edges_from_sketch, find_bins, refuse_levels
 from surefit.models.tree.boosting_rounds import Part, Rounds, Setup
 from surefit.models.tree.boosting_source import StreamedRows, streamed_losses, streamed_rows
 from surefit.models.tree.boosting_trees import Grove
@@ -137,6 +137,7 @@ def prepared(model: Any, source: Source, engine: Engine, draw: Draw) -> BoostRow
     """Find levels and bins, and return the rows as codes, or how to read them so."""
     levels = levels_of(model, source, engine)
     blocks, counts = _Blocks(levels), level_counts(levels, source.schema.width)
+    refuse_levels(counts, model.max_bins, source.schema.names)
     batch = in_memory(source)
     if batch is None:
         bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), model.max_bins, counts)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
@@ -59,7 +60,8 @@ class ClassTargets(TreeRows, abstract=True):
         each = asked if isinstance(asked, list) else [asked] * codes.shape[1]
         if len(each) != codes.shape[1]:
             raise DataError(
-                f"class_weight has {len(each)} entries for {codes.shape[1]} targets; give one for each."
+                "number of elements in class_weight should match number of outputs: "
+                f"give {codes.shape[1]} of them, not {len(each)}."
             )
         base = weight.copy()
         for o, labels in enumerate(self._labels_of()):
@@ -111,6 +113,8 @@ def _is_several(y: Any) -> bool:
 def _columns_of(y: Any) -> list[NDArray[Any]]:
     from sklearn.utils import check_array
 
+    if issparse(y):
+        raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
     table = check_array(y, ensure_2d=True, dtype=None, input_name="y")
     return [table[:, o] for o in range(table.shape[1])]
 

@@ -58,7 +58,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
     (['low', 'high'], 50)
     """
 
-    accepts = Accepts(target="class", missing=True, tables=True)
+    accepts = Accepts(target="class", missing=True, infinite=True, tables=True)
     learns = ClassBoostParameters
     candidate = Candidate("Gradient boosting", complexity=60, purpose="tree")
     _stratified = True

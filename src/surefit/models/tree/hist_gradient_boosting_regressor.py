@@ -48,7 +48,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     [0.0, 1.0]
     """
 
-    accepts = Accepts(target="number", missing=True, tables=True)
+    accepts = Accepts(target="number", missing=True, infinite=True, tables=True)
     learns = BoostParameters
     candidate = Candidate("Gradient boosting", complexity=60, purpose="tree")
 

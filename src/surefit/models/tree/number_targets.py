@@ -43,10 +43,11 @@ def refuse_for_poisson(Y: Floats) -> None:
     if (Y < 0).any():
         row = int(np.flatnonzero((Y < 0).any(axis=1))[0])
         raise DataError(
-            f"Some value(s) of y are negative, the first in row {row}, which is not allowed for Poisson "
-            "regression: use another criterion."
+            "Some value(s) of y are negative which is not allowed for Poisson regression: "
+            f"the first is in row {row}, so use another criterion."
         )
     if (Y.sum(axis=0) <= 0).any():
         raise DataError(
-            "Sum of y is not positive, which is necessary for Poisson regression: use another criterion."
+            "Sum of y is not strictly positive which is necessary for Poisson regression: "
+            "use another criterion."
         )
