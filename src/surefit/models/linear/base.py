@@ -25,7 +25,7 @@ class LinearPrediction:
 
     def _output_names(self) -> list[str]:
         coef = getattr(self, "coef_", None)
-        outputs = 1 if coef is None or coef.ndim == 1 else len(coef)
+        outputs = 1 if coef is None or coef.ndim == 1 else coef.shape[0]
         return ["prediction"] if outputs == 1 else [f"prediction{k}" for k in range(outputs)]
 
 

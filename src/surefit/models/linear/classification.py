@@ -26,10 +26,18 @@ class LinearClassification(LinearPrediction):
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
         """Return the class of each row, or write it ``to`` a file."""
-        return self._answer(self._label, X, to, ["prediction"])  # type: ignore[attr-defined]
+        names = [str(label) for label in self.classes_] if self._has_label_columns() else ["prediction"]
+        return self._answer(self._label, X, to, names)  # type: ignore[attr-defined]
+
+    def _has_label_columns(self) -> bool:
+        """Whether rows have several labels, each there or not."""
+        schema = self.__dict__.get("_schema")
+        return schema is not None and schema.classes is None
 
     def _label(self, X: Any) -> NDArray[Any]:
         scores = self._linear(X)
+        if self._has_label_columns():
+            return (scores > 0).astype(np.int64)
         return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
 
 
@@ -60,3 +68,8 @@ class Signed:
         outputs = 1 if self.classes <= 2 else self.classes
         schema = replace(source.schema, classes=None, targets=outputs, target_is_flat=False)
         return MappedSource(source, schema, self)
+
+
+def signed_labels(batch: Batch) -> Batch:
+    """Turn labels that are there (1) or not (0) into plus and minus one."""
+    return replace(batch, y=2.0 * np.asarray(batch.y, dtype=np.float64) - 1.0)

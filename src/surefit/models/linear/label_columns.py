@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
-from surefit.data.door import Accepts, admit
+from surefit.data.door import Accepts, admit, is_streamed
+from surefit.data.read import read
 from surefit.data.source import ArraySource, MappedSource, Source, is_source
 from surefit.engine.base import Engine
 
@@ -25,6 +26,27 @@ def has_label_columns(X: Any, y: Any) -> bool:
     if shape is None:
         shape = np.shape(np.asarray(y, dtype=object)) if isinstance(y, list | tuple) else ()
     return len(shape) == 2 and shape[1] > 1
+
+
+class TakesLabelColumns:
+    """A classifier that takes several labels a row as columns of 0 and 1, and predicts them so."""
+
+    def _source(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
+    ) -> Source:
+        if is_streamed(X, y, sample_weight):
+            X, y, sample_weight = read(X, target=y, weight=sample_weight), None, None
+        if has_label_columns(X, y):
+            accepts = self._accepted()  # type: ignore[attr-defined]
+            return labels_admitted(self, accepts, X, y, sample_weight, reset=reset)
+        found: Source = super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)  # type: ignore[misc]
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 def labels_admitted(model: Any, accepts: Accepts, X: Any, y: Any, weight: Any, *, reset: bool) -> Source:

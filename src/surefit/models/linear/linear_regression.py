@@ -272,7 +272,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     def _learn_constrained(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         found = self._constrained().fit(source, engine, trace)
         none, rank = np.empty((len(found.coef), 0)), int((found.coef != 0).any(axis=1).sum())
-        solution = LeastSquares(found.coef, rank, np.nan, found.solver, none, none)
+        method: Any = found.solver
+        solution = LeastSquares(found.coef, rank, np.nan, method, none, none)
         parameters = self._parameters(solution, found.intercept, source.schema)
         return Learned(parameters, found.certificate, found.evidence)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from surefit.core.certificate import Certificate
@@ -30,6 +29,7 @@ from surefit.models.linear.kinked import all_in_memory, same_objective
 from surefit.models.linear.linear_svm import GAP, LinearSVM, changed_rows
 from surefit.models.linear.penalised_intercept import with_constant_column
 from surefit.models.linear.rows import gathered
+from surefit.models.linear.sparse_coefficients import SparseCoefficients
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.class_margins import ClassMargins
 from surefit.solvers.objective import Objective
@@ -45,7 +45,7 @@ class LinearSVCParameters:
     classes: NDArray[Any]
 
 
-class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
+class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, LinearSVM):
     r"""Minimise :math:`\tfrac12 |w|^2 + C \sum_i s_i (1 - y_i w'x_i)_+^2`, with y of minus and plus one.
 
     penalty: "l2" as above, or "l1" for :math:`\|w\|_1`. loss: "squared_hinge" as above, or "hinge" without
@@ -182,26 +182,11 @@ class LinearSVC(LinearClassification, ClassifierMixin, LinearSVM):
         return LinearSVCParameters(coef, kept, max(solution.iterations, 1), classes)
 
     def _packed(self) -> NDArray[np.float64]:
-        coef: Any = self.coef_
-        coef = coef.toarray() if sparse.issparse(coef) else coef
-        return self._joined(coef, self.intercept_, len(self.classes_) == 2)
+        return self._joined(self._dense_coef(), self.intercept_, len(self.classes_) == 2)
 
     def _linear(self, X: Any) -> Any:
-        scores = X @ self.coef_.T
-        scores = (scores.toarray() if sparse.issparse(scores) else np.asarray(scores)) + self.intercept_
+        scores = self._sparse_scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def sparsify(self) -> Self:
-        """Keep the coefficients as a sparse matrix, which pays where most of them are 0."""
-        self.coef_ = sparse.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Keep the coefficients as an array again."""
-        coef: Any = self.coef_
-        if sparse.issparse(coef):
-            self.coef_ = coef.toarray()
-        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from surefit.core.certificate import Certificate
@@ -29,6 +30,7 @@ from surefit.models.linear.classification import LinearClassification
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel
 from surefit.models.linear.penalised_intercept import with_constant_column
+from surefit.models.linear.sparse_coefficients import SparseCoefficients
 from surefit.penalties.base import Penalty
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.l1 import L1
@@ -69,7 +71,7 @@ class LogisticParameters:
     solver: str
 
 
-class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstract=True):
+class LogisticBase(SparseCoefficients, LinearClassification, ClassifierMixin, MeanLossModel, abstract=True):
     """What all logistic regressions share: probabilities, shapes, and the objective for one C."""
 
     accepts = Accepts(target="class", by_columns=True)
@@ -165,7 +167,7 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
         return np.ascontiguousarray(coef.T), np.asarray(intercept)
 
     def _packed(self) -> NDArray[np.float64]:
-        coef, intercept = np.asarray(self.coef_), np.asarray(self.intercept_)
+        coef, intercept = self._dense_coef(), np.asarray(self.intercept_)
         if self._penalises_intercept():
             return np.append(coef[0], intercept[0] / self.intercept_scaling)
         packed = np.vstack([coef.T, intercept]) if self.fit_intercept else coef.T
@@ -173,6 +175,9 @@ class LogisticBase(LinearClassification, ClassifierMixin, MeanLossModel, abstrac
 
     def _linear(self, X: Any) -> Any:
         coef = self.coef_
+        if sparse.issparse(coef):
+            scores = self._sparse_scores(X)
+            return scores[:, 0] if scores.shape[1] == 1 else scores
         if len(coef) == 1:
             return X @ coef[0] + self.intercept_[0]
         return X @ coef.T + self.intercept_

@@ -13,8 +13,6 @@ from sklearn.utils.metaestimators import available_if
 
 from surefit.core.errors import DataError, SurefitWarning, warn
 from surefit.data.batch import Batch
-from surefit.data.door import is_streamed
-from surefit.data.read import read
 from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -26,7 +24,7 @@ from surefit.models.linear.binary_members import (
     member_has,
     threshold,
 )
-from surefit.models.linear.label_columns import has_label_columns, label_weights, labels_admitted
+from surefit.models.linear.label_columns import TakesLabelColumns, label_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class RestParameters(MembersParameters):
     sparse_labels: bool
 
 
-class OneVsRestClassifier(BinaryMembers):
+class OneVsRestClassifier(TakesLabelColumns, BinaryMembers):
     """Fit a copy of a classifier for each class against the rest, and predict the class that scores highest.
 
     estimator: any classifier with ``fit`` and scores, or any regression, of surefit or another library. Of
@@ -96,12 +94,8 @@ class OneVsRestClassifier(BinaryMembers):
     def _source(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
     ) -> Source:
-        if is_streamed(X, y, sample_weight):
-            X, y, sample_weight = read(X, target=y, weight=sample_weight), None, None
-        if has_label_columns(X, y):
-            if reset:
-                self._sparse_labels = hasattr(y, "toarray")
-            return labels_admitted(self, self._accepted(), X, y, sample_weight, reset=reset)
+        if reset:
+            self._sparse_labels = hasattr(y, "toarray")
         return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
 
     def _labels(self, schema: Schema) -> NDArray[Any]:
@@ -176,9 +170,3 @@ class OneVsRestClassifier(BinaryMembers):
             return np.hstack([1.0 - found, found])
         total = found.sum(axis=1, keepdims=True)
         return np.divide(found, total, out=found, where=total > 0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        return tags

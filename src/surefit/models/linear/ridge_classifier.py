@@ -17,12 +17,13 @@ from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
-from surefit.data.source import Source
+from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight, class_factors, given_factors
-from surefit.models.linear.classification import LinearClassification, Signed
+from surefit.models.linear.classification import LinearClassification, Signed, signed_labels
 from surefit.models.linear.constraints import Constraints
+from surefit.models.linear.label_columns import TakesLabelColumns
 from surefit.models.linear.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
 from surefit.models.linear.ridge_fit import Fitted, Solver
 from surefit.models.updating import OneStatisticClassifier
@@ -36,12 +37,15 @@ class RidgeClassifierParameters(RidgeParameters):
     classes: NDArray[Any]
 
 
-class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatisticClassifier):
+class RidgeClassifier(
+    TakesLabelColumns, NoInference, LinearClassification, RidgeBase, OneStatisticClassifier
+):
     r"""Fit ridge to targets of +1 for the class and -1 for the others, and predict the largest score.
 
     Minimises :math:`\sum_i s_i \|t_i - W'x_i - b\|^2 + \alpha \|W\|^2`. class_weight: what the weight of a
     row is multiplied by, one number a class; "balanced" gives all classes the same weight in total. The rest
-    is as in :class:`~surefit.Ridge`. Of equal scores, the class that sorts first wins.
+    is as in :class:`~surefit.Ridge`. Of equal scores, the class that sorts first wins. A target of several
+    columns holds labels, each there (1) or not (0), and is predicted so.
 
     >>> from surefit import RidgeClassifier
     >>> model = RidgeClassifier().fit([[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"])
@@ -94,24 +98,25 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         signed = signed_source(source, engine, self.class_weight)
         learned = self._learn_numbers(signed, engine, trace, source.schema)
-        if self.class_weight == "balanced":
+        if self.class_weight == "balanced" or source.schema.classes is None:
             self.__dict__.pop("statistic_", None)
         return learned
 
     def _why_nothing_kept(self) -> str:
         if self.class_weight == "balanced":
             return "class_weight='balanced' follows from all rows together"
+        if self._has_label_columns():
+            return "rows with several labels are fitted all at once"
         return super()._why_nothing_kept()
 
     def _learned(self, found: Fitted, schema: Schema) -> Learned:
         learned = super()._learned(found, schema)
-        classes = schema.classes
-        assert classes is not None
+        classes = labels_of(schema)
         old = {entry.name: getattr(learned.parameters, entry.name) for entry in fields(RidgeParameters)}
         return Learned(
             RidgeClassifierParameters(**old, classes=classes),
             learned.certificate,
-            class_evidence(learned.evidence, classes),
+            class_evidence(learned.evidence, schema.classes),
         )
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
@@ -122,12 +127,24 @@ class RidgeClassifier(NoInference, LinearClassification, RidgeBase, OneStatistic
 def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> Source:
     """The source with targets of plus and minus one, and the weights of the classes in."""
     classes = source.schema.classes
-    assert classes is not None
+    if classes is None:
+        if class_weight is not None:
+            raise RefusalError(
+                "class_weight is for one class a row, and these rows have several labels: give sample_weight."
+            )
+        return MappedSource(source, source.schema, signed_labels)
     return Signed(len(classes), class_factors(class_weight, source, engine)).source(source)
 
 
-def class_evidence(evidence: Any, classes: NDArray[Any]) -> dict[str, Any]:
-    """What a fit to targets of plus and minus one says of the classes."""
+def labels_of(schema: Schema) -> NDArray[Any]:
+    """The classes, or the numbers of the columns of labels."""
+    return np.arange(schema.targets) if schema.classes is None else schema.classes
+
+
+def class_evidence(evidence: Any, classes: NDArray[Any] | None) -> dict[str, Any]:
+    """What a fit to targets of plus and minus one says of the classes; of labels nothing."""
+    if classes is None:
+        return dict(evidence)
     targets = evidence["target_moments"]
     share = (1.0 + targets.mean) / 2
     weights = targets.weight * (

@@ -27,9 +27,10 @@ from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.classification import LinearClassification
+from surefit.models.linear.label_columns import TakesLabelColumns
 from surefit.models.linear.leave_one_out import LeftOut
 from surefit.models.linear.ridge import NoInference, certify_ridge, ridge_shaped
-from surefit.models.linear.ridge_classifier import class_evidence, signed_source
+from surefit.models.linear.ridge_classifier import class_evidence, labels_of, signed_source
 from surefit.models.linear.ridge_fit import Fitted, Problem
 from surefit.models.linear.ridge_scores import Scores, scores_of
 from surefit.models.linear.rows import gathered
@@ -74,7 +75,8 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
         """Choose from a source of numbers, and fit with what was chosen."""
         schema, alphas = source.schema, self._candidates()
         flat = schema.target_is_flat and schema.classes is None
-        judge = scores_of(self.scoring, flat, classes, self.alpha_per_target and not flat)
+        columns = classes is None and isinstance(self, TakesLabelColumns)
+        judge = scores_of(self.scoring, flat, classes, self.alpha_per_target and not flat, columns)
         short = schema.rows is not None and schema.rows < schema.width
         moments = None if short else engine.accumulate(Moments.of, source)
         if self.cv is None:
@@ -304,7 +306,7 @@ def _why_labels_stay(model: RidgeClassifierCV) -> str:
     )
 
 
-class RidgeClassifierCV(LinearClassification, ClassifierMixin, RidgeCVBase):
+class RidgeClassifierCV(TakesLabelColumns, LinearClassification, ClassifierMixin, RidgeCVBase):
     r"""A ridge classifier with the penalty that predicts best for rows left out.
 
     Targets of +1 and -1 are fitted as in :class:`~surefit.RidgeClassifier`, and the penalty is chosen as in
@@ -341,13 +343,13 @@ class RidgeClassifierCV(LinearClassification, ClassifierMixin, RidgeCVBase):
         self.store_cv_results = store_cv_results
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        self._schema = source.schema
         signed = signed_source(source, engine, self.class_weight)
         return self._chosen(signed, engine, trace, source.schema.classes)
 
     def _told(self, learned: Learned, classes: NDArray[Any] | None) -> Learned:
-        assert classes is not None
         values = {entry.name: getattr(learned.parameters, entry.name) for entry in fields(RidgeCVParameters)}
-        parameters = RidgeClassifierCVParameters(**values, classes=classes)
+        parameters = RidgeClassifierCVParameters(**values, classes=labels_of(self._schema))
         return Learned(parameters, learned.certificate, class_evidence(learned.evidence, classes))
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:

@@ -31,9 +31,10 @@ class Given(RegressorMixin, BaseEstimator):
 class GivenClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose scores are given in place of rows."""
 
-    def __init__(self, classes: Any = None) -> None:
+    def __init__(self, classes: Any = None, columns: bool = False) -> None:
         self.classes = classes
         self.classes_ = classes
+        self.columns = columns
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -43,7 +44,9 @@ class GivenClassifier(ClassifierMixin, BaseEstimator):
         return X[:, 0] if X.shape[1] == 1 else X
 
     def predict(self, X: Any) -> Any:
-        """Return the class with the largest score."""
+        """Return the class with the largest score, or a column for each label."""
+        if self.columns:
+            return (X > 0).astype(np.int64)
         codes = (X[:, 0] > 0).astype(np.intp) if X.shape[1] == 1 else np.argmax(X, axis=1)
         return self.classes_[codes]
 
@@ -54,15 +57,19 @@ class Scores:
 
     scorer: called as ``scorer(model, rows, targets)``; None for squared errors, or R2 and accuracy with
     folds. flat: the target has one dimension. classes: the labels of a classifier. each: one score a target.
+    columns: whether the target is labels that are there or not.
     """
 
     scorer: Callable[..., Any] | None
     flat: bool
     classes: NDArray[Any] | None
     each: bool
+    columns: bool = False
 
     def labels(self, target: Matrix) -> Any:
         """The target as it came, before it was turned into plus and minus one."""
+        if self.columns:
+            return (target > 0).astype(np.int64)
         if self.classes is None:
             return target[:, 0] if self.flat and target.ndim == 2 else target
         codes = (target[:, 0] > 0).astype(np.intp) if target.shape[1] == 1 else np.argmax(target, axis=1)
@@ -104,8 +111,9 @@ class Scores:
 
     def _score(self, prediction: Matrix, target: Matrix, weight: Matrix) -> Any:
         truth = self.labels(target)
-        if self.classes is not None:
-            model: Any = GivenClassifier(self.classes)
+        if self.classes is not None or self.columns:
+            classes = np.arange(target.shape[1]) if self.columns else self.classes
+            model: Any = GivenClassifier(classes, self.columns)
         else:
             model = Given()
             prediction = prediction[:, 0] if self.flat else prediction
@@ -123,10 +131,12 @@ def _takes_weights(scorer: Any) -> bool:
     return bool(asked()) if asked is not None else "sample_weight" in signature(scorer).parameters
 
 
-def scores_of(scoring: Any, flat: bool, classes: NDArray[Any] | None, each: bool) -> Scores:
+def scores_of(
+    scoring: Any, flat: bool, classes: NDArray[Any] | None, each: bool, columns: bool = False
+) -> Scores:
     """Turn the name of a scorer into the scorer."""
     if isinstance(scoring, str):
         from sklearn.metrics import get_scorer
 
         scoring = get_scorer(scoring)
-    return Scores(scoring, flat, classes, each)
+    return Scores(scoring, flat, classes, each, columns)

@@ -29,6 +29,7 @@ from surefit.models.linear.sgd_fit import (
     seeds_for,
 )
 from surefit.models.linear.sgd_pieces import LOSSES, is_sparse, penalty_named, shaped_like, worst
+from surefit.models.linear.sparse_coefficients import SparseCoefficients
 from surefit.solvers.choose import choose
 from surefit.solvers.objective import Objective
 
@@ -37,7 +38,7 @@ Floats = NDArray[np.float64]
 STATED = 1e-8  # how closely an objective computed again must agree with the one that a fit stated
 
 
-class StochasticLinear(Estimator, abstract=True):
+class StochasticLinear(SparseCoefficients, Estimator, abstract=True):
     """Base: loss, penalty and rate by scikit-learn's names; a class below makes the ``_targets``."""
 
     regression: ClassVar[bool] = True
@@ -159,7 +160,7 @@ class StochasticLinear(Estimator, abstract=True):
         coef, intercept = self.__dict__.get("_init", (None, None))
         fitted = "certificate_" in self.__dict__
         if fitted and (begun or self.warm_start):
-            coef = self.coef_ if coef is None else coef
+            coef = self._dense_coef() if coef is None else coef
             intercept = self.intercept_ if intercept is None else intercept
         kept = self.__dict__.get("_averaging") if begun and self.average else None
         if kept is not None:
@@ -269,7 +270,7 @@ class StochasticLinear(Estimator, abstract=True):
                 "to compute its certificate again from: fit all rows at once."
             )
         objectives = [self._objective(source, target, engine) for target in self._targets(source, engine)]
-        coef = np.atleast_2d(self.coef_)
+        coef = np.atleast_2d(self._dense_coef())
         points = list(np.column_stack([coef, np.ravel(self.intercept_)]) if self.fit_intercept else coef)
         found = self._measured(objectives, points)
         again = self._restated(stated, found)

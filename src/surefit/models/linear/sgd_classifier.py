@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -111,7 +112,7 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
         return float(np.average((z > 0) == (y > 0), weights=weight))
 
     def _linear(self, X: Any) -> Any:
-        scores = super()._linear(X)
+        scores = self._sparse_scores(X) if sparse.issparse(self.coef_) else super()._linear(X)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

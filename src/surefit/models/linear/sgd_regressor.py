@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import RegressorMixin
 
 from surefit.core.parameters import (
@@ -61,6 +62,7 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
     (array([1.984]), True)
     """
 
+    flat_coef = True
     accepts = Accepts(target="number")
     learns = SGDRegressorParameters
 
@@ -116,6 +118,9 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
 
     def _parameters(self, coef: Floats, intercept: Floats, epochs: int, t: float, source: Source) -> Any:
         return SGDRegressorParameters(coef[0], intercept, epochs, t)
+
+    def _linear(self, X: Any) -> Any:
+        return self._sparse_scores(X)[:, 0] if sparse.issparse(self.coef_) else super()._linear(X)
 
     def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
         from sklearn.metrics import r2_score
