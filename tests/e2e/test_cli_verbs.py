@@ -287,6 +287,33 @@ def test_evaluate_scores_with_intervals_and_by_group(folder: Path) -> None:
     assert "yes" in shown  # as it stands in the table, not as the model reads it
 
 
+def test_evaluate_says_what_it_could_not_read(folder: Path, tmp_path: Path) -> None:
+    path = model(folder, "price-Ridge")
+    table = pd.read_csv(folder / "test.csv", dtype=str).astype(object)
+    clean = call("evaluate", path, folder / "test.csv", "--target", "price", "--json").json["unread"]
+    assert clean["rows_without_truth"] == 0
+    gaps = clean["missing_cells"].get("city", 0)
+    table.loc[1:3, "price"] = None
+    table.loc[5, "size"] = "large"
+    table.loc[6, "city"] = "Atlantis"
+    table.loc[8:9, "city"] = None
+    table.to_csv(tmp_path / "holes.csv", index=False)
+    told = call("evaluate", path, tmp_path / "holes.csv", "--target", "price", "--json").json
+    assert told["rows"] == 117
+    assert told["unread"]["rows_without_truth"] == 3
+    assert told["unread"]["missing_cells"]["city"] == gaps + 2
+    assert told["unread"]["cells_of_another_kind"] == {"size": 1}
+    assert told["unread"]["levels_never_seen"] == {"city": 1}
+    shown = call("evaluate", path, tmp_path / "holes.csv", "--target", "price").out
+    for words in (
+        "3 more without 'price' left out",
+        "missing: ",
+        "never seen ('Atlantis')",
+        "no numbers ('large')",
+    ):
+        assert words in shown
+
+
 def test_evaluate_is_a_gate(folder: Path) -> None:
     given = ("evaluate", model(folder, "price-Ridge"), folder / "test.csv", "--target", "price")
     assert call(*given, "--fail-on", "r2_score<0.5").code == 0

@@ -103,3 +103,16 @@ def test_rows_learnt_from_are_scored_too_kindly() -> None:
     assert found.means["accuracy_score"] == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(400))
     more = cross_validate(surefit.LinearRegression(), X, Y, metrics="mean_squared_error", train_scores=True)
     assert more.train_scores["mean_squared_error"].mean() < more.means["mean_squared_error"]
+
+
+@pytest.mark.parametrize("rows", [3, 1000])
+@pytest.mark.parametrize("spread", [1e-4, 1e-3, 1.0])
+def test_a_mean_of_large_numbers_close_together_is_as_good_as_floats_allow(rows, spread):
+    """Around 1e12 floats are 1.2e-4 apart."""
+    y = 1e12 + spread * np.random.default_rng(rows).normal(size=rows)
+    X = np.zeros((rows, 1))
+    model = surefit.MeanRegressor().fit(X, y)
+    assert model.certificate_.holds
+    assert surefit.verify(model, X, y).holds
+    moved = np.append(y[1:], y[0] + rows * max(spread, 0.1))
+    assert not surefit.verify(model, X, moved).holds

@@ -41,12 +41,14 @@ def command(
     out.log(f"evaluating {model} on {given.name}")
     from surefit.cli._model import opened, target_of
     from surefit.study.graded import grade, metrics_of
+    from surefit.study.unread import Unread
 
     applied, rows = opened(model), given.table()
     wanted = metrics_of(applied, metrics)
     wanted |= metrics_of(applied, [gate.metric for gate in gates]) if gates else {}
     truth = target_of(applied, rows, given.target)
-    graded = grade(applied, rows, truth, weight=weight, by=by, besides=drop)
+    unread = Unread()
+    graded = grade(applied, rows, truth, weight=weight, by=by, besides=drop, unread=unread)
     scores = {name: graded.score(metric, level) for name, metric in wanted.items()}
     groups = _by_group(graded, wanted, level) if by is not None else {}
     facts = {
@@ -54,6 +56,7 @@ def command(
         "table": given.name,
         "target": truth,
         "rows": len(graded),
+        "unread": unread.facts(),
         "level": level,
         "scores": {name: _plain(score) for name, score in scores.items()},
         "groups": {
@@ -63,6 +66,8 @@ def command(
     }
     if not out.json(facts):
         out.text(f"{model} on {len(graded):,} rows of {given.name}, predicting {truth}")
+        for line in (*unread.gaps(len(graded), truth), *unread.lines()):
+            out.text(f"  {line}")
         percent = f"{100 * level:g} % interval"
         out.table(
             ("metric", "score", percent, "by"),

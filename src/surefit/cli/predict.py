@@ -85,8 +85,7 @@ def _answers(
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    for batch, rows in applied.rows(table, keep, besides=drop):
-        unread.add(batch, rows)
+    for batch, rows in applied.rows(table, keep, besides=drop, unread=unread):
         columns = {name: batch.column(name) for name in keep}
         answer = applied.ask(rows, "predict")
         own = answer if answer.ndim == 2 else answer[:, None]

@@ -22,6 +22,7 @@ from surefit.data.table import Table
 from surefit.study.rows import stream_of
 from surefit.study.spellings import are_nothing
 from surefit.study.typed import convert, type_of, typed
+from surefit.study.unread import Unread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,10 +116,12 @@ class Applied:
         *,
         labelled: str | None = None,
         besides: Sequence[str] = (),
+        unread: Unread | None = None,
     ) -> Iterator[tuple[pa.RecordBatch, ArraySource]]:
         """Read a table batch by batch: as it is, with the columns ``also``, and as the model reads it.
 
         labelled: a column whose gaps leave rows out. besides: columns that a model without names leaves out.
+        unread: is told what could not be read.
         """
         names = self.names(table, (*also, *besides))
         columns = self.columns or tuple(Column(name) for name in names)
@@ -134,13 +137,18 @@ class Applied:
         start = 0
         for batch in stream.batches(list(dict.fromkeys([*names, *also]))):
             if labelled is not None:
-                batch = batch.filter(self._told(batch.column(labelled)))
+                whole, batch = batch.num_rows, batch.filter(self._told(batch.column(labelled)))
+                if unread is not None:
+                    unread.untold += whole - batch.num_rows
             if batch.num_rows:
                 cells = {name: convert(batch.column(name), kind) for name, kind in types.items()}
                 typed_rows = to_table(_record_batch(cells), columns)
                 X: Any = typed_rows if self.columns is not None else typed_rows.numbers
                 known = Schema(len(columns), self.columns, batch.num_rows)
-                yield batch, ArraySource(known, Batch(X, start=start))
+                rows = ArraySource(known, Batch(X, start=start))
+                if unread is not None:
+                    unread.add(batch, rows)
+                yield batch, rows
                 start += batch.num_rows
 
     def _told(self, cells: pa.Array) -> pa.Array:

@@ -22,6 +22,7 @@ from surefit.evaluate.intervals_rows import row_values
 from surefit.metrics.base import Metric
 from surefit.study.applied import Applied
 from surefit.study.typed import convert
+from surefit.study.unread import Unread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,15 +91,16 @@ def grade(
     weight: str | None = None,
     by: str | None = None,
     besides: Sequence[str] = (),
+    unread: Unread | None = None,
 ) -> Graded:
-    """Ask a model about every row of a table that has a truth, batch by batch."""
+    """Ask a model about every row of a table that has a truth, batch by batch; tell what was not read."""
     also = list(dict.fromkeys(name for name in (target, weight, by) if name is not None))
     methods = [
         name for name in ("predict", "predict_proba", "decision_function") if hasattr(applied.last, name)
     ]
     truths, weights, groups = [], [], []
     answers: dict[str, list[NDArray[Any]]] = {name: [] for name in methods}
-    for batch, rows in applied.rows(table, also, labelled=target, besides=besides):
+    for batch, rows in applied.rows(table, also, labelled=target, besides=besides, unread=unread):
         truths.append(truth_of(applied, batch.column(target)))
         for name in methods:
             answers[name].append(applied.ask(rows, name))

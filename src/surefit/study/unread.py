@@ -22,19 +22,29 @@ SHOWN = 3  # values of a column
 
 @dataclass(slots=True)
 class Unread:
-    """Counts, batch by batch, the cells that became gaps and the levels that are new, by column."""
+    """Counts, batch by batch, the cells that became gaps and the levels that are new, by column.
+
+    missing: cells that hold nothing. untold: rows whose truth is missing, which are left out.
+    """
 
     new: dict[str, Counter[str]] = field(default_factory=dict)
     wrong: dict[str, Counter[str]] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    missing: Counter[str] = field(default_factory=Counter)
+    untold: int = 0
 
     def add(self, batch: pa.RecordBatch, rows: ArraySource) -> None:
         """Look at some rows of a table, and at what the model reads of them."""
         X: Any = rows.batch.X
         if not isinstance(X, Table):
+            names = batch.schema.names
+            self.missing.update({names[j]: int(k) for j, k in enumerate(np.isnan(X).sum(axis=0)) if k})
             return
         for j, column in enumerate(X.columns):
             raw, read = batch.column(column.name), X.column(j)
+            gone = int(np.count_nonzero(X.missing(j) & _gone(raw)))
+            if gone:
+                self.missing[column.name] += gone
             if column.kind == "category":
                 self._count(self.new, column.name, raw, read == UNKNOWN)
             elif column.kind in WORDS and np.isnan(read).any():
@@ -47,6 +57,27 @@ class Unread:
         if rows.any():
             cells = raw.take(np.flatnonzero(rows)).to_pylist()
             where.setdefault(name, Counter()).update(map(str, cells))
+
+    def facts(self) -> dict[str, Any]:
+        """The counts by column."""
+        return {
+            "rows_without_truth": self.untold,
+            "missing_cells": dict(self.missing),
+            "cells_of_another_kind": {name: sum(counts.values()) for name, counts in self.wrong.items()},
+            "levels_never_seen": {name: sum(counts.values()) for name, counts in self.new.items()},
+        }
+
+    def gaps(self, rows: int, target: str) -> list[str]:
+        """Sentences of what is not there, among so many rows that have a truth."""
+        found = []
+        if self.untold:
+            found.append(f"{self.untold:,} more without {target!r} left out")
+        if self.missing:
+            most = [f"{count:,} of {name!r}" for name, count in self.missing.most_common(SHOWN)]
+            more = ", ..." if len(self.missing) > SHOWN else ""
+            told = f"{self.missing.total():,} cells of {rows:,} rows missing: {', '.join(most)}{more}"
+            found.append(told)
+        return found
 
     def lines(self) -> list[str]:
         """A sentence a column."""
