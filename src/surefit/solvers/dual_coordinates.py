@@ -25,13 +25,13 @@ from surefit.solvers.row_system import RowSystem, Slopes
 Array = NDArray[np.float64]
 
 EPOCHS = 20  # from one look at the gap to the next, at the most
-FIRST = 0.03  # how far off scores may be
+FIRST, FIRST_SMOOTH = 0.03, 0.001  # how far off scores may be; the gap of a smooth loss falls by their square
 TIGHTER, TIGHTEST = 0.03, 1e-5  # how much less next time, at least and at the most
 AFRESH = 20  # looks after which coefficients are summed anew, so that rounding does not add up
 TURNS = 30  # conjugate gradients at a time
 PAYS = 0.1  # share of the gap that they may leave to be tried again
 GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
-CUTS = 40  # of the range of the factor
+CUTS = 25  # of the range of the factor
 
 
 class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no intercept and one strength
@@ -68,17 +68,17 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
         dual = _Dual(objective, f"the {self.name} solver", start)
         floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"
-        tolerance, best, off = FIRST, np.inf, 1.0
+        tolerance, best, off = FIRST_SMOOTH if objective.loss.smooth else FIRST, np.inf, 1.0
         gap = wanted = value = scale = factor = np.inf
         pays, on_face = True, False
         for number in trace.iterations(self.max_iter):
             objective.passes += 1
             epochs, before = 0, gap
             if on_face:
-                dual.meet_scores(0.5 * wanted / gap)
+                off = dual.meet_scores(0.5 * wanted / gap)
             elif number > 0 or start is None:  # a start may be the answer
                 epochs, off = dual.descend(tolerance, number)
-            factor, gap = dual.best_factor(off)
+            factor, gap = (1.0, dual.gap(1.0)) if objective.loss.smooth else dual.best_factor(off)
             value = dual.value(factor)
             scale = max(objective.scale, value - floor)
             trace.record(objective=value, gap=gap / scale, passes=objective.passes, epochs=epochs)
@@ -139,17 +139,16 @@ class _Dual:
             self.at = Slopes(alpha, w, self.system.linear(w))
         return done
 
-    def meet_scores(self, closer: float) -> None:
-        """Take the slopes between their ends to where scores are met, as far as their ends allow."""
+    def meet_scores(self, closer: float) -> float:
+        """Take the slopes between their ends to where scores are met, as far as their ends allow.
+
+        Returns how far off the worst of their scores is then.
+        """
         u, s, plan = self.u, self.s, self.plan
-        free = (s > 0) & (u > self.low) & (u < self.high)
-        if plan.tube > 0:
-            free &= u != 0
-        side = np.sign(u)
+        free = self._free(u)
         own = np.divide(plan.bend, s, out=np.zeros_like(s), where=free)
-        missed = np.where(free, self.at.linear - self.ends - plan.tube * side - plan.bend * u, 0.0)
-        found = self.at
-        turns = self.system.descend(found, own, free.astype(np.float64), missed, level=False)
+        found, root = self.at, free.astype(np.float64)
+        turns = self.system.descend(found, own, root, self._missed(u, found, free), level=False)
         for _, (better, left) in zip(range(TURNS), turns, strict=False):
             found = better
             if left <= closer:
@@ -157,41 +156,50 @@ class _Dual:
         moved = np.divide(found.alpha, s, out=u.copy(), where=free)
         kept = np.clip(moved, self.low, self.high)
         if plan.tube > 0:
-            kept = np.where(free & (np.sign(kept) != side), 0.0, kept)
+            kept = np.where(free & (np.sign(kept) != np.sign(u)), 0.0, kept)
         if (kept != moved).any():
             found = self.system.slopes(s * kept)
         if self._cost(kept, found) < self._cost(u, self.at):
             self.u, self.at = kept, found
+        return float(np.abs(self._missed(self.u, self.at, self._free(self.u))).max(initial=0.0))
+
+    def _free(self, u: Array) -> NDArray[np.bool_]:
+        """Return which slopes can move either way without meeting an end or the tube's kink."""
+        free = (self.s > 0) & (u > self.low) & (u < self.high)
+        return np.asarray(free & (u != 0) if self.plan.tube > 0 else free)
+
+    def _missed(self, u: Array, at: Slopes, free: NDArray[np.bool_]) -> Array:
+        """Return how far scores of free slopes are from where these want them."""
+        wanted = self.ends + self.plan.tube * np.sign(u) + self.plan.bend * u
+        return np.where(free, at.linear - wanted, 0.0)
 
     def _cost(self, u: Array, at: Slopes) -> float:
         """Return the dual objective, to be minimised."""
         each = u * self.ends + self.plan.tube * np.abs(u) + 0.5 * self.plan.bend * u**2
         return float(self.s @ each) + 0.5 * self.plan.strength * float(at.coef @ at.coef)
 
+    def gap(self, factor: float, square: float = 0.0) -> float:
+        """Return the gap of a multiple of the coefficients, whose penalty is ``square``."""
+        loss: Any = self.loss
+        left = float(self.s @ loss.excess(self.y, factor * self.at.linear, self.u))
+        return (left + square * (factor - 1.0) ** 2) / self.total
+
     def best_factor(self, reach: float) -> tuple[float, float]:
         """Return the multiple of the coefficients with the least gap, within ``reach`` or so, and the gap."""
-        loss: Any = self.loss
-        square = 0.5 * self.plan.strength * float(self.at.coef @ self.at.coef)
-
-        def gap(factor: float) -> float:
-            left = self.s @ loss.excess(self.y, factor * self.at.linear, self.u)
-            return (float(left) + square * (factor - 1.0) ** 2) / self.total
-
         low, high = 1.0 - min(0.5, 4.0 * reach), 1.0 + min(0.5, 4.0 * reach)
         inner = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
-        gaps = [gap(inner[0]), gap(inner[1])]
+        square = 0.5 * self.plan.strength * float(self.at.coef @ self.at.coef)
+        gaps = [self.gap(inner[0], square), self.gap(inner[1], square)]
         for _ in range(CUTS):
             if gaps[0] <= gaps[1]:
                 high, inner[1], gaps[1] = inner[1], inner[0], gaps[0]
                 inner[0] = high - GOLDEN * (high - low)
-                gaps[0] = gap(inner[0])
+                gaps[0] = self.gap(inner[0], square)
             else:
                 low, inner[0], gaps[0] = inner[0], inner[1], gaps[1]
                 inner[1] = low + GOLDEN * (high - low)
-                gaps[1] = gap(inner[1])
-        found, least = inner[int(gaps[1] < gaps[0])], min(gaps)
-        own = gap(1.0)
-        return (found, least) if least < own else (1.0, own)
+                gaps[1] = self.gap(inner[1], square)
+        return min([(1.0, self.gap(1.0)), *zip(inner, gaps, strict=True)], key=lambda each: each[1])
 
     def value(self, factor: float) -> float:
         """Return the objective at a multiple of the coefficients."""
