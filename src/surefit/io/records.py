@@ -7,7 +7,7 @@ learnt nothing by itself: its steps have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
@@ -148,11 +148,15 @@ def _built(
     if inside and not state:
         return _made(cls, parameters)
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
-    if not allowed - OPTIONAL <= set(state) <= allowed or not isinstance(state["certificate_"], Certificate):
+    # What a class learns since a file was written has a default.
+    later = {f"{entry.name}_": entry.default for entry in fields(cls.learns) if entry.default is not MISSING}
+    if not allowed - OPTIONAL - set(later) <= set(state) <= allowed or not isinstance(
+        state["certificate_"], Certificate
+    ):
         raise FormatError(f"a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}.")
     _check_output(cls, state)
     model = _made(cls, parameters)
-    model.__dict__.update(state, trace_=Trace(), diagnosis_=Diagnosis())
+    model.__dict__.update(later | state, trace_=Trace(), diagnosis_=Diagnosis())
     return model
 
 

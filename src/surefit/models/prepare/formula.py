@@ -24,7 +24,8 @@ FUNCTIONS = {
 }
 CONTRASTS = ("treatment", "sum", "helmert", "poly", "diff", "SAS")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
-_STATEFUL = {"center", "scale", "standardize", "poly", "bs", "cr", "cs", "cc", "lag"}
+STATEFUL = ("center", "scale", "standardize", "poly", "bs", "cr", "cs", "cc")  # of all rows together
+MOST = 1000  # what a number beside the column of such a function may be: a degree, or how many knots
 _QUOTED = re.compile(r"`([^`]*)`")
 
 
@@ -32,7 +33,8 @@ _QUOTED = re.compile(r"`([^`]*)`")
 class Formula:
     """A formula that was read: its right side, the column on its left, and the columns it needs.
 
-    categories: those that stand for levels by ``C(...)``. intercept: whether it has one.
+    categories: those that stand for levels by ``C(...)``. intercept: whether it has one. stateful: the parts
+    that depend on all rows together, such as ``center(a)``, and the columns that they name.
     """
 
     right: Any
@@ -40,6 +42,8 @@ class Formula:
     variables: tuple[str, ...]
     categories: tuple[str, ...]
     intercept: bool
+    stateful: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 def read_formula(text: str, columns: Sequence[str]) -> Formula:
@@ -50,20 +54,39 @@ def read_formula(text: str, columns: Sequence[str]) -> Formula:
     variables: dict[str, None] = {}
     categories: dict[str, None] = {}
     intercept = False
+    stateful: dict[str, None] = {}
+    whole: dict[str, None] = {}
     for term in right:
         intercept = intercept or str(term) == "1"
         for factor in term.factors:
             if factor.eval_method.value == "lookup":
                 variables[factor.expr] = None
             elif factor.eval_method.value == "python":
-                for name, is_category in _names(factor.expr):
+                for name, is_category, learns in _names(factor.expr):
                     variables[name] = None
                     if is_category:
                         categories[name] = None
+                    if learns:
+                        stateful[factor.expr] = None
+                if factor.expr in stateful:
+                    whole.update({name: None for name, _, _ in _names(factor.expr)})
     for name in variables:
         if name not in columns:
             raise DataError(_unknown(name, columns))
-    return Formula(right, _target(left, text), tuple(variables), tuple(categories), intercept)
+    for name in whole:
+        if name in categories:
+            raise ParameterError(
+                f"column {name!r} stands for levels in the formula, and for numbers: choose one."
+            )
+    return Formula(
+        right,
+        _target(left, text),
+        tuple(variables),
+        tuple(categories),
+        intercept,
+        tuple(stateful),
+        tuple(whole),
+    )
 
 
 def target_of(text: str) -> tuple[str, bool]:
@@ -114,8 +137,10 @@ def _target(left: Any, text: str) -> str | None:
     return str(factors[0].expr)
 
 
-def _names(expression: str) -> Iterator[tuple[str, bool]]:
-    """The columns in a Python expression, and whether they stand for levels; refuse all but a few things."""
+def _names(expression: str) -> Iterator[tuple[str, bool, bool]]:
+    """The columns in a Python expression, whether they stand for levels, and whether all rows together count;
+    refuse all but a few things.
+    """
     quoted: list[str] = []
 
     def held(found: re.Match[str]) -> str:
@@ -126,35 +151,65 @@ def _names(expression: str) -> Iterator[tuple[str, bool]]:
         tree = ast.parse(_QUOTED.sub(held, expression), mode="eval").body
     except SyntaxError:
         raise ParameterError(f"{expression!r} in the formula is no expression: correct it.") from None
-    for name, is_category in _walk(tree, expression, False):
+    for name, is_category, learns in _walk(tree, expression, False):
         place = re.fullmatch(r"quoted_(\d+)_", name)
-        yield (quoted[int(place.group(1))] if place else name), is_category
+        yield (quoted[int(place.group(1))] if place else name), is_category, learns
 
 
-def _walk(node: ast.AST, whole: str, category: bool) -> Iterator[tuple[str, bool]]:
+def _walk(node: ast.AST, whole: str, learns: bool) -> Iterator[tuple[str, bool, bool]]:
     if isinstance(node, ast.Name):
-        yield node.id, category
+        yield node.id, False, learns
     elif isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS):
         if isinstance(node.op, ast.Pow) and not any(
             isinstance(part, ast.Name) for part in ast.walk(node.left)
         ):
             _refuse(whole)  # whole numbers have as many digits as such a power asks for
-        yield from _walk(node.left, whole, category)
-        yield from _walk(node.right, whole, category)
+        yield from _walk(node.left, whole, learns)
+        yield from _walk(node.right, whole, learns)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, _OPERATORS):
-        yield from _walk(node.operand, whole, category)
+        yield from _walk(node.operand, whole, learns)
+    elif _learns(node) and not learns:
+        call: Any = node
+        settings = [*call.args[1:], *(keyword.value for keyword in call.keywords)]
+        if not call.args or not all(keyword.arg and _is_setting(keyword.value) for keyword in call.keywords):
+            _refuse(whole)
+        if not all(map(_is_setting, settings)):
+            _refuse(whole)
+        yield from _walk(call.args[0], whole, True)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         name = node.func.id
         if name == "C" and 1 <= len(node.args) <= 2 and isinstance(node.args[0], ast.Name):
             if len(node.args) == 2 and not _is_contrast(node.args[1]):
                 _refuse(whole)
-            yield node.args[0].id, True
+            if learns:
+                _refuse(whole)
+            yield node.args[0].id, True, False
         elif (name == "I" or name in FUNCTIONS) and len(node.args) == 1:
-            yield from _walk(node.args[0], whole, category)
+            yield from _walk(node.args[0], whole, learns)
         else:
-            _refuse(whole, name)
+            _refuse(whole)
     elif not (isinstance(node, ast.Constant) and isinstance(node.value, int | float)):
         _refuse(whole)
+
+
+def _learns(node: ast.AST) -> bool:
+    """Whether it is a call of a function that depends on all rows together."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in STATEFUL
+
+
+def _is_setting(node: ast.AST) -> bool:
+    """Whether it is a number of modest size, a word, or a list of numbers."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return len(node.elts) <= MOST and all(_is_number(each) for each in node.elts)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | bool | None):
+        return True
+    whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
+    return _is_number(node) and not (whole and node.value > MOST)  # type: ignore[attr-defined]
+
+
+def _is_number(node: ast.AST) -> bool:
+    node = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _is_contrast(node: ast.AST) -> bool:
@@ -170,15 +225,11 @@ def _is_contrast(node: ast.AST) -> bool:
     )
 
 
-def _refuse(whole: str, function: str = "") -> None:
-    if function in _STATEFUL:
-        raise ParameterError(
-            f"{whole!r} in the formula depends on all rows together: put a StandardScaler or a "
-            "BasisExpansion into the pipeline for it."
-        )
+def _refuse(whole: str) -> None:
     raise ParameterError(
         f"{whole!r} is not allowed in a formula: it may hold columns, numbers, + - * / **, C(), I(), "
-        f"contr.{{{','.join(CONTRASTS)}}} and {', '.join(FUNCTIONS)}."
+        f"contr.{{{','.join(CONTRASTS)}}}, {', '.join(FUNCTIONS)}, and of a column with numbers beside it "
+        f"{', '.join(STATEFUL)}."
     )
 
 

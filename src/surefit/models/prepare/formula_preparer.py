@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError, ParameterError
+from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.cells import column_counts, column_levels, column_numbers, column_places
 from surefit.data.door import Accepts
@@ -24,6 +25,13 @@ from surefit.models.base import Learned
 from surefit.models.prepare.column_facts import columns_of
 from surefit.models.prepare.encoder import is_nan, key, recounted
 from surefit.models.prepare.formula import FUNCTIONS, Formula, load_formulaic, read_formula
+from surefit.models.prepare.formula_state import (
+    State,
+    by_formulaic,
+    learnt_state,
+    refuse_outside,
+    state_change,
+)
 from surefit.models.prepare.plain import relative_change, seen, total_weight
 from surefit.models.transformer import Transformer
 from surefit.stats.category_counts import CategoryCounts
@@ -31,13 +39,16 @@ from surefit.stats.category_counts import CategoryCounts
 
 @dataclass(frozen=True, slots=True)
 class FormulaPreparerParameters:
-    """The columns that are categories, their levels and weights; the names that come out; the weight seen."""
+    """The columns that are categories, their levels and weights; the names that come out; the weight seen;
+    what functions such as ``center`` learnt.
+    """
 
     factors: list[str]
     categories: list[NDArray[Any]]
     counts: list[NDArray[np.float64]]
     features: list[str]
     n_samples_seen: Any
+    state: dict[str, Any] | None = None
 
 
 class FormulaPreparer(Transformer):
@@ -45,7 +56,9 @@ class FormulaPreparer(Transformer):
 
     formula: sums of columns, products (``a:b``; ``a*b`` has both columns too), powers, ``C(c)`` for a
     category, also with contrasts, as in ``C(c, contr.sum)``, functions such as ``log(a)``, and arithmetic
-    within ``I(...)``; "." is all columns. A left side, ``y ~``, is for :func:`~surefit.fit_formula`. The
+    within ``I(...)``; "." is all columns. ``center``, ``scale``, ``poly``, ``bs``, ``cr`` and ``cc`` learn
+    from the rows of the fit, whatever their weights; the columns that they name are held in memory for it,
+    and no rows can be added later. A left side, ``y ~``, is for :func:`~surefit.fit_formula`. The
     intercept is left to the model. Words are categories by themselves. Levels that the fit did not meet,
     missing cells and results that are not finite are errors. Needs the extra ``formula``.
 
@@ -70,6 +83,7 @@ class FormulaPreparer(Transformer):
     counts_: list[NDArray[np.float64]]
     features_: list[str]
     n_samples_seen_: Any
+    state_: dict[str, Any] | None
 
     def __init__(self, formula: str = ".") -> None:
         self.formula = formula
@@ -87,20 +101,57 @@ class FormulaPreparer(Transformer):
         return formula, names, factors
 
     def _of(self, schema: Schema) -> Callable[[Batch], CategoryCounts]:
+        formula = self._asked(schema)[0]
+        if formula.stateful:
+            raise RefusalError(
+                f"{' and '.join(formula.stateful)} in the formula learn from all rows together, so that none "
+                "can be added: fit all rows at once."
+            )
+        return self._counting(schema)
+
+    def _counting(self, schema: Schema) -> Callable[[Batch], CategoryCounts]:
         formula, names, factors = self._asked(schema)
         numbers = [(names.index(name), name) for name in formula.variables if name not in factors]
         return partial(_counted, factors=[names.index(name) for name in factors], numbers=numbers)
 
-    def _finish(self, statistic: CategoryCounts, schema: Schema) -> Learned:
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if not self._asked(source.schema)[0].stateful:
+            return super()._learn(source, engine, trace)
+        self.__dict__.pop("statistic_", None)
+        self._schema = source.schema
+        counts = engine.accumulate(self._counting(source.schema), source)
+        return self._finish(counts, source.schema, self._whole(source, engine))
+
+    def _whole(self, source: Source, engine: Engine) -> dict[str, NDArray[np.float64]]:
+        """The columns that functions of all rows name, in memory."""
+        formula, names, factors = self._asked(source.schema)
+        words = [name for name in formula.whole if name in factors]
+        if words:
+            raise DataError(f"column {words[0]!r} holds words, and {formula.stateful[0]} takes numbers.")
+        columns = [(names.index(name), name) for name in formula.whole]
+        pieces = list(engine.map(partial(_held, columns=columns), source))
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in formula.whole}
+
+    def _why_nothing_kept(self) -> str:
+        return "its formula learns from all rows together"
+
+    def _finish(
+        self,
+        statistic: CategoryCounts,
+        schema: Schema,
+        whole: dict[str, NDArray[np.float64]] | None = None,
+    ) -> Learned:
         formula, _, factors = self._asked(schema)
+        state = None if whole is None else learnt_state(formula, whole)
         for name, known in zip(factors, statistic.levels, strict=True):
             if any(level is None or is_nan(level) for level in known):
                 raise DataError(_missing(name))
         levels = list(statistic.levels)
         samples = dict.fromkeys(formula.variables, np.ones(1))
-        features = _evaluated(formula, samples, dict(zip(factors, levels, strict=True)), {})[1]
+        samples |= {name: column[:1] for name, column in (whole or {}).items()}
+        features = _evaluated(formula, samples, dict(zip(factors, levels, strict=True)), {}, state)[1]
         parameters = FormulaPreparerParameters(
-            factors, levels, list(statistic.counts), features, seen(statistic.weight)
+            factors, levels, list(statistic.counts), features, seen(statistic.weight), state
         )
         return Learned(parameters, self._certificate(statistic.rows * np.finfo(float).eps))
 
@@ -114,6 +165,9 @@ class FormulaPreparer(Transformer):
         names = [column.name for column in columns_of(source.schema)]
         tallies = recounted(source, engine, [names.index(name) for name in self.factors_])
         change = relative_change(self.n_samples_seen_, total_weight(source, engine))
+        if self.state_ is not None:
+            again = learnt_state(self._asked(source.schema)[0], self._whole(source, engine))
+            change = max(change, state_change(self.state_, again))
         for levels, counts, tally in zip(self.categories_, self.counts_, tallies, strict=True):
             expected = [tally.pop(key(level), 0.0) for level in levels.tolist()]
             change = max(change, np.inf if tally else relative_change(counts, expected))
@@ -139,7 +193,7 @@ class FormulaPreparer(Transformer):
                 codes[name] = _codes(X, j, name, known[name])
             else:
                 numbers[name] = _numbers(X, j, name)
-        found, features = _evaluated(formula, numbers, known, codes)
+        found, features = _evaluated(formula, numbers, known, codes, self.state_)
         if features != self.features_:
             raise ParameterError(
                 f"the formula gives the columns {features}, and gave {self.features_} when it was fitted: "
@@ -165,6 +219,12 @@ class FormulaPreparer(Transformer):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = False
         return tags
+
+
+def _held(batch: Batch, columns: list[tuple[int, str]]) -> dict[str, NDArray[np.float64]]:
+    """Columns of the rows that count."""
+    counts = slice(None) if batch.weight is None else batch.weight > 0
+    return {name: _numbers(batch.X, j, name)[counts] for j, name in columns}
 
 
 def _counted(batch: Batch, factors: list[int], numbers: list[tuple[int, str]]) -> CategoryCounts:
@@ -209,6 +269,7 @@ def _evaluated(
     numbers: dict[str, NDArray[np.float64]],
     levels: dict[str, NDArray[Any]],
     codes: dict[str, NDArray[np.int32]],
+    state: State | None = None,
 ) -> tuple[NDArray[np.float64], list[str]]:
     """The columns of a formula without its intercept, and their names."""
     import pandas as pd
@@ -224,10 +285,15 @@ def _evaluated(
             columns[name] = numbers[name]
     rows = len(next(iter(columns.values()), np.ones(1)))
     frame = pd.DataFrame(columns, index=pd.RangeIndex(rows))
-    with np.errstate(all="ignore"):
-        made = formulaic.model_matrix(
-            formula.right, frame, context=dict(FUNCTIONS), na_action="ignore", output="numpy"
-        )
+    learnt = by_formulaic(state or {})
+    spec = formulaic.ModelSpec(formula.right, transform_state=learnt, na_action="ignore", output="numpy")
+    try:
+        with np.errstate(all="ignore"):
+            made = spec.get_model_matrix(frame, context=dict(FUNCTIONS))
+    except Exception as error:  # formulaic's functions raise whatever numpy and pandas do
+        if state is None:
+            raise
+        raise refuse_outside(formula, error) from None
     names = list(made.model_spec.column_names)
     kept = [k for k, name in enumerate(names) if name != "Intercept"]
     return np.asarray(made, dtype=np.float64)[:, kept], [names[k] for k in kept]
