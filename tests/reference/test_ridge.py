@@ -123,7 +123,8 @@ def test_every_solver_gives_the_same_answer(solver, name):
     exact = fitted(Ridge, case, solver="cholesky")
     found = fitted(Ridge, case, solver=solver, tol=1e-6)
     assert_equal_models(found, exact, case.X)
-    assert (found.effective_dof_ is None) == (found.solver_ == "conjugate gradients")
+    assert (found.effective_dof_ is None) == (solver in ("lsqr", "sparse_cg", "sag", "saga"))
+    assert solver in ("auto", found.solver_)
     assert surefit.verify(found, case.X, case.y, case.weight).holds
 
 

@@ -93,7 +93,7 @@ class RidgeBase(OneStatistic, abstract=True):
             return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
             return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
-        if self.solver_ == "conjugate gradients":
+        if self.solver_ in ("conjugate gradients", *ridge_fit.ITERATIVE):
             chosen = "solver='auto' chose" if self.solver == "auto" else f"solver={self.solver!r} runs"
             return (
                 f"{chosen} conjugate gradients, which never form the square of the columns; "
@@ -143,8 +143,9 @@ class RidgeBase(OneStatistic, abstract=True):
     def _learned(self, found: Fitted, schema: Schema) -> Learned:
         flat = schema.target_is_flat and schema.classes is None
         dof = found.dof if found.dof is None or np.ndim(self.alpha) else float(found.dof[0])
+        solver = found.method if self.solver == "auto" else self.solver
         parameters = RidgeParameters(
-            *ridge_shaped(found, flat, self.fit_intercept), dof, found.iterations, found.method
+            *ridge_shaped(found, flat, self.fit_intercept), dof, found.iterations, solver
         )
         return Learned(parameters, found.certificate, found.evidence)
 
@@ -201,8 +202,8 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
     :class:`~surefit.LinearModel`. copy_X, random_state: without effect (X is never changed, nothing is
     drawn).
 
-    ``effective_dof_`` is the trace of the hat matrix, intercept included; None after conjugate gradients and
-    under constraints.
+    ``solver_`` is the solver asked for, or the algorithm that "auto" chose. ``effective_dof_`` is the trace of
+    the hat matrix, intercept included; None after conjugate gradients and under constraints.
 
     >>> from surefit import Ridge
     >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
@@ -212,7 +213,7 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
     (1.833333, True)
     """
 
-    accepts = Accepts(target="number", several_targets=True)
+    accepts = Accepts(target="number", several_targets=True, sums_first=True)
     learns = RidgeParameters
 
     def __init__(
