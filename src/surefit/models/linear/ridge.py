@@ -202,8 +202,8 @@ class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):
     :class:`~surefit.LinearModel`. copy_X, random_state: without effect (X is never changed, nothing is
     drawn).
 
-    ``solver_`` is the solver asked for, or the algorithm that "auto" chose. ``effective_dof_`` is the trace of
-    the hat matrix, intercept included; None after conjugate gradients and under constraints.
+    ``solver_`` is the solver asked for, or the algorithm that "auto" chose. ``effective_dof_`` is the trace
+    of the hat matrix, intercept included; None after conjugate gradients and under constraints.
 
     >>> from surefit import Ridge
     >>> model = Ridge(alpha=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
