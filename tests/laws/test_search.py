@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -248,8 +249,12 @@ def test_a_table_that_is_read_in_batches_can_be_searched() -> None:
     table = pa.table({**{f"c{j}": X[:, j] for j in range(6)}, "y": Y})
     search = surefit.GridSearch(surefit.Ridge(), {"alpha": [1.0, 1e4]}, scoring="mean_squared_error", split=3)
     assert search.fit(table, "y").best_params_ == {"alpha": 1.0}
-    with pytest.raises(ParameterError, match="rows in memory"):
-        surefit.HalvingSearch(surefit.Ridge(), {"alpha": [1.0]}).fit(table, "y")
+    halving = surefit.HalvingSearch(surefit.Ridge(), {"alpha": [0.1, 1.0, 1e3, 1e4]}, factor=2, split=3)
+    held, read = copy.deepcopy(halving).fit(X, Y), copy.deepcopy(halving).fit(table, "y")
+    assert read.n_rows_ == held.n_rows_
+    np.testing.assert_allclose(read.cv_results_["mean_test_score"], held.cv_results_["mean_test_score"])
+    assert read.best_params_ == held.best_params_
+    assert "one of 4 candidates, of which 2 came to the last round" in held.best_score_.caveat
 
 
 def test_a_step_that_was_fitted_outside_is_named_by_the_search() -> None:

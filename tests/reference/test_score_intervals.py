@@ -315,13 +315,14 @@ def lines(rng: Any, rows: int) -> tuple[Any, Any]:
     return X, X.sum(axis=1) + rng.normal(size=rows)
 
 
-def test_folds_cut_anew_have_the_degrees_of_freedom_of_one_cut() -> None:
-    """Four copies of one cut say no more than it does, but for a smaller share of chance in the folds."""
+def test_folds_cut_anew_are_as_uncertain_as_one_cut() -> None:
+    """Four copies of one cut have its error; only its spread counts as better known."""
     one = [0.8, 0.9, 0.85, 0.95, 0.75]
-    share, spread = 1 / 4, np.var(one, ddof=1)
-    found = corrected_interval(one * 4, share, folds=5)
-    reach = scipy.stats.t.ppf(0.975, 4) * math.sqrt((1 / 20 + share) * spread)
-    assert found.high - found.estimate == pytest.approx(reach, rel=1e-12)
+    share = 1 / 4
+    found, alone = corrected_interval(one * 4, share, folds=5), corrected_interval(one, share)
+    assert found.error == pytest.approx(alone.error, rel=1e-12)
+    ratio = scipy.stats.t.ppf(0.975, 16) / scipy.stats.t.ppf(0.975, 4)
+    assert found.high - found.estimate == pytest.approx(ratio * (alone.high - alone.estimate), rel=1e-12)
     X, y = lines(np.random.default_rng(0), 50)
     split = resample.RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)
     run = surefit.cross_validate(surefit.LinearRegression(), X, y, split=split, metrics="r2_score")

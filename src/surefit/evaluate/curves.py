@@ -203,7 +203,7 @@ def _count(size: Any, most: int) -> int:
 def _shuffled(train: Any, work: Work, seed: Any) -> Any:
     from surefit.evaluate.search_halving import _spread
 
-    return _spread(train, work, seed if isinstance(seed, int | np.integer) else 0)  # type: ignore[arg-type]
+    return _spread(train, work, int(seed) if isinstance(seed, int | np.integer) else 0)
 
 
 def _run(items: list[tuple[Work, Any]], n_jobs: int | None, label: str) -> list[Fold]:

@@ -22,13 +22,13 @@ def corrected_interval(
     metric: Any = None,
     name: str = "score",
 ) -> ScoreInterval:
-    r"""The corrected resampled t of Nadeau and Bengio: :math:`\bar s \pm t_{k-1} \sqrt{(1/J + q)\, v}`.
+    r"""The corrected resampled t of Nadeau and Bengio: :math:`\bar s \pm t_\nu \sqrt{(1/k + q)\, v}`.
 
-    :math:`q` is the number of rows tested over that learnt from, and :math:`v` the variance of the J scores.
-    Without :math:`q` it would be far too short, for the models of the folds share most of their rows.
-    folds: k, how many of the scores are of one cut, where rows were cut into folds several times; by default
-    all J. Cutting anew brings no new rows, so :math:`v` is the mean of the variances within cuts, and has the
-    degrees of freedom of one.
+    :math:`q` is the number of rows tested over that learnt from, and :math:`v` the variance of the k scores,
+    with :math:`\nu = k - 1`. Without :math:`q` it would be far too short, for the models of the folds share
+    most of their rows. folds: k, where the scores are of several cuts of the rows into k folds each; by
+    default all scores are of one. Cutting anew brings no new rows: the mean is as uncertain as that of one
+    cut, and :math:`v` is the mean of the variances within cuts, whose degrees of freedom add up.
 
     >>> print(corrected_interval([0.8, 0.9, 0.85, 0.95, 0.75], 1 / 4))
     score 0.85 [0.7028, 0.9972] (95 %, corrected resampled t)
@@ -45,8 +45,8 @@ def corrected_interval(
     if k < 2 or len(values) % k:
         raise DataError(f"{len(values)} scores are not those of whole cuts of {k} folds: give all of them.")
     spread = float(values.reshape(-1, k).var(axis=1, ddof=1).mean())
-    error = math.sqrt((1 / len(values) + test_share) * spread)
-    reach = float(special.stdtrit(k - 1, (1 + level) / 2)) * error
+    error = math.sqrt((1 / k + test_share) * spread)
+    reach = float(special.stdtrit(len(values) // k * (k - 1), (1 + level) / 2)) * error
     low, high = within_range(metric, mean - reach, mean + reach)
     return ScoreInterval(name, mean, low, high, level, "corrected resampled t", error)
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from surefit.core.errors import ParameterError
 from surefit.evaluate.cross_validate_folds import Fold
+from surefit.evaluate.cross_validate_sources import ReadWork
+from surefit.evaluate.rows import ReadRows
 from surefit.evaluate.search_base import Search
 from surefit.evaluate.search_choice import Complexity
 from surefit.evaluate.search_random import drawn
@@ -90,7 +94,9 @@ class HalvingSearch(Search):
             return [dict(entry) for entry in ParameterGrid(self.param_grid)]
         return drawn(self.param_grid, self.n_candidates, self.random_state)
 
-    def _search(self, work: SearchWork, candidates: list[dict[str, Any]], pairs: list[Pair]) -> None:
+    def _search(
+        self, work: SearchWork | ReadWork, candidates: list[dict[str, Any]], pairs: list[Pair]
+    ) -> None:
         most = min(len(train) for train, _ in pairs)
         rounds = max(0, math.ceil(math.log(len(candidates), self.factor) - 1e-9))
         sizes = [int(most / self.factor ** (rounds - k)) for k in range(rounds)] + [most]
@@ -105,13 +111,19 @@ class HalvingSearch(Search):
         for turn, size in enumerate(sizes):
             last = turn == len(sizes) - 1
             cut = [pair if last else (rows[:size], pair[1]) for rows, pair in zip(order, pairs, strict=True)]
-            found = self._run(work, [candidates[k] for k in alive], cut, deadline)
+            wanted = [candidates[k] for k in alive]
+            if isinstance(work, ReadWork):
+                found = self._run_as_read(work, wanted, cut, deadline)
+            else:
+                found = self._run(work, wanted, cut, deadline)
             every += [(k, turn, folds) for k, folds in zip(alive, found, strict=True)]
             self.n_candidates_.append(len(alive))
             self.n_rows_.append(size)
             if last or any(folds is None for folds in found):
                 break
-            means = [sign * np.mean([fold.scores[work.name] for fold in folds or ()]) for folds in found]
+            means = [
+                sign * np.mean([fold.scores[self.metric_name_] for fold in folds or ()]) for folds in found
+            ]
             order_of = np.argsort(-np.nan_to_num(np.array(means), nan=-np.inf), kind="stable")
             kept = order_of[: max(1, math.ceil(len(alive) / self.factor - 1e-9))]
             alive = [alive[k] for k in sorted(kept)]
@@ -119,20 +131,46 @@ class HalvingSearch(Search):
         extra = {"round": turns, "n_rows": [self.n_rows_[turn] for turn in turns]}
         done = [turn for _, turn, folds in every if folds is not None]
         self._last = max(done) if done else 0
-        self._keep([candidates[k] for k, _, _ in every], [f for _, _, f in every], pairs, work, extra)
+        tried, scored = [candidates[k] for k, _, _ in every], [folds for _, _, folds in every]
+        if isinstance(work, ReadWork):  # answers are not kept
+            self._keep(tried, scored, None, None, extra)
+        else:
+            self._keep(tried, scored, pairs, work, extra)
 
     def _search_source(
         self, X: Any, y: Any, weight: Any, groups: Any, candidates: list[dict[str, Any]], scorer: Any
     ) -> None:
-        raise ParameterError(
-            "HalvingSearch needs rows in memory, to take some of them: use GridSearch over a table."
+        table = ReadRows.of(self.estimator, X, y, weight)
+        work = ReadWork(self.estimator, {self.metric_name_: scorer}, table, self.return_train_score)
+        options = {"classes": work.classes is not None, "random_state": self._split_seed()}
+        self._search(work, candidates, table.pairs(self.split, groups, **options))
+
+    def _run_as_read(
+        self, work: ReadWork, candidates: list[dict[str, Any]], pairs: Sequence[Pair], deadline: Deadline
+    ) -> list[list[Fold] | None]:
+        """One candidate after the other; each reads its rows with all threads."""
+        found: list[list[Fold] | None] = []
+        for params in candidates:
+            model = clone(self.estimator).set_params(**clone(params, safe=False))
+            over = bool(found) and deadline.passed()
+            found.append(None if over else [replace(work, model=model)(pair) for pair in pairs])
+        return found
+
+    def _caveat(self, count: int) -> str:
+        first = self.n_candidates_[0]
+        if first == count:
+            return super()._caveat(count)
+        return (
+            f"It is the score of one of {first} candidates, of which {count} came to the last round by their "
+            "scores on the same folds, and so is optimistic; interval corrects for the last round alone, and "
+            "cross_validate(search, X, y) measures it by nested resampling."
         )
 
     def _finalists(self) -> list[int]:
         return [k for k, turn in enumerate(self.cv_results_["round"]) if turn == self._last]
 
 
-def _spread(train: Any, work: SearchWork, seed: int) -> Any:
+def _spread(train: Any, work: Any, seed: int) -> Any:
     """The training rows in an order whose every beginning has the classes in about their shares."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(train)
