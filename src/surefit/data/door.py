@@ -9,6 +9,7 @@ whose schema is checked at once and whose cells are checked as they pass.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,12 +23,14 @@ from surefit.data.checks import Checked, check_weights
 from surefit.data.explain import explain, explain_dates, explain_target
 from surefit.data.extremes import refuse_large_target
 from surefit.data.files import is_path
+from surefit.data.late_batch import LateBatch
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, Source, TableSource, is_source
 from surefit.data.targets import class_codes, with_target
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_LARGE = 10**6  # cells, below which looking at each takes no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Accepts:
     y may have many columns. sparse: X may be sparse. missing: cells may be missing; infinite: or infinite.
     tables: it wants typed tables as they are, not matrices. cells: it takes values of any type in memory,
     column by column as they are, and looks at levels for itself. by_columns: it reads sparse matrices by
-    column as well as by row.
+    column as well as by row. sums_first: a fit begins with sums over all cells, and they show if one is not
+    finite.
     """
 
     target: Literal["none", "number", "class", "any"] = "none"
@@ -49,6 +53,7 @@ class Accepts:
     tables: bool = False
     cells: bool = False
     by_columns: bool = False
+    sums_first: bool = False
 
     @property
     def sparse_formats(self) -> Any:
@@ -95,11 +100,15 @@ def admit(
         if accepts.target == "class":
             raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
         raise TypeError(f"{type(estimator).__name__} takes no sparse target: give y.toarray().")
-    given = X
-    X, y = _validated(estimator, accepts, X, y, reset)
+    given, check = X, None
+    if accepts.sums_first and weight is None and _is_large(X):
+        check = partial(_validated, estimator, accepts, X, y, reset)
+    X, y = _validated(estimator, accepts, X, y, reset, looked_at=check is None)
     target, about = _target(accepts, y, classes)
     rows, columns = X.shape
     schema = Schema(columns, _columns(estimator, X, given), rows, **about)
+    if check is not None:
+        return ArraySource(schema, LateBatch(X, target, check=check))
     return ArraySource(schema, Batch(X, target, check_weights(weight, rows)))
 
 
@@ -130,10 +139,13 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
     return cells, y
 
 
-def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+def _validated(
+    estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool, *, looked_at: bool = True
+) -> tuple[Any, Any]:
     if accepts.cells and not (accepts.sparse and hasattr(X, "toarray")):
         return _validated_cells(estimator, accepts, X, y, reset)
-    if (accepts.target == "none" or _is_plain_target(X, y)) and _are_plain_rows(estimator, X, reset):
+    plain_target = accepts.target == "none" or _is_plain_target(X, y)
+    if plain_target and _are_plain_rows(estimator, X, reset, looked_at):
         return X, None if accepts.target == "none" else y
     from sklearn.utils.validation import validate_data
 
@@ -164,11 +176,13 @@ def _validated(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) ->
         raise DataError(sentence) from error
 
 
-def _are_plain_rows(estimator: Any, X: Any, reset: bool) -> bool:
+def _are_plain_rows(estimator: Any, X: Any, reset: bool, looked_at: bool = True) -> bool:
     """Whether X is a finite float matrix of the columns wanted, in which scikit-learn would change nothing;
-    a fit takes note of them.
+    a fit takes note of them. What is not looked at is taken for finite.
     """
-    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or not _known_finite(X):
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0:
+        return False
+    if looked_at and not _known_finite(X):
         return False
     if reset:
         estimator.__dict__.pop("feature_names_in_", None)
@@ -288,6 +302,13 @@ def _read_rows(estimator: Any, accepts: Accepts, X: Any) -> Source:
     """Read rows by the columns that were fitted; an encoder looks at their values for itself."""
     fitted = getattr(estimator, "_schema", None)
     return read(X) if accepts.cells or fitted is None else read_like(X, fitted.columns)
+
+
+def _is_large(X: Any) -> bool:
+    """Whether X is a plain float matrix that takes a while to read."""
+    if type(X) is not np.ndarray or X.dtype not in _FLOATS or not X.flags.forc:
+        return False
+    return X.ndim == 2 and X.size >= _LARGE
 
 
 def _known_finite(X: Any) -> bool:

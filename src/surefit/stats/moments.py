@@ -15,6 +15,7 @@ from surefit.core.native.inputs import side_matrix
 from surefit.data.batch import Batch
 from surefit.data.column_batch import ColumnBatch
 from surefit.data.columns import Columns
+from surefit.data.late_batch import LateBatch
 from surefit.stats import pair, rounding
 from surefit.stats.base import Statistic, seal
 from surefit.stats.overflow import refuse_overflow
@@ -63,14 +64,19 @@ class Moments(Statistic):
     def of(cls, batch: Batch, *, target: bool = True, **context: Any) -> Moments:
         """Compute it over the columns of X and, unless ``target`` is false, the targets."""
         Y = side_matrix(batch.y) if target else None
-        columns = batch.columns if isinstance(batch, ColumnBatch) else None
-        if columns is None or (batch.weight is not None and not batch.weight.all()):
+        rows: Any = batch.columns if isinstance(batch, ColumnBatch) else None
+        if isinstance(batch, LateBatch):
+            rows = batch.unchecked
+        if rows is None or (batch.weight is not None and not batch.weight.all()):
             return cls._of_rows(batch.X, Y, batch.weight)  # cells of no weight are checked there only
         try:
-            return cls._of_rows(columns, Y, batch.weight)
+            found = cls._of_rows(rows, Y, batch.weight)
         except DataError:
             _ = batch.X  # names the cell that is not finite, if there is one
             raise
+        if isinstance(batch, LateBatch):
+            batch.known_finite()
+        return found
 
     @classmethod
     def _of_rows(cls, X: Any, Y: Matrix | None, weight: Vector | None) -> Moments:

@@ -16,6 +16,7 @@ from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.parameters import Count, Interval, RandomState, Tolerance, WholeNumber
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
+from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine, choose_engine
@@ -71,6 +72,7 @@ class PCA(PrincipalComponents):
     (array([[1., 0.]]), array([0.8]))
     """
 
+    accepts = Accepts(sums_first=True)
     learns = PCAParameters
     n_samples_: Any
 

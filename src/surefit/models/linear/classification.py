@@ -38,7 +38,7 @@ class LinearClassification(LinearPrediction):
         scores = self._linear(X)
         if self._has_label_columns():
             return (scores > 0).astype(np.int64)
-        return self.classes_[np.argmax(scores, axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     ('cholesky', True)
     """
 
-    accepts = Accepts(target="number", several_targets=True)
+    accepts = Accepts(target="number", several_targets=True, sums_first=True)
     learns = LinearRegressionParameters
     candidate = Candidate("Linear regression", 10, streams=True)
 

@@ -114,9 +114,10 @@ def fit(
         )
     elif short or p > LARGEST_GRAM:
         return by_passes(source, engine, trace, problem, told)
-    elif problem.solver == "auto" and batch is not None and not sparse.issparse(batch.X):
+    elif problem.solver == "auto" and batch is not None:
         passes = p / COLUMNS_A_PASS
-        if passes >= WORTH_TRYING and len(batch) * p >= LARGE and len(problem.strength) <= 4:
+        large = passes >= WORTH_TRYING and len(batch) * p >= LARGE
+        if large and len(problem.strength) <= 4 and not sparse.issparse(batch.X):
             found = by_passes(source, engine, trace, problem, told, budget=passes)
             if found.certificate.value <= _target(found.certificate, False) or trace.asked_to_stop:
                 return found
