@@ -65,17 +65,25 @@ inline Strip next_strip(const GramPlan& plan, Index start, Index end, double bef
   return strip;
 }
 
+// Copies the columns of sliver s, of X and of what lies beside it.
 template <class Block>
-void pack_sliver(const GramPlan& plan, const Block& x, const Strip& strip, Index s, Panel& panel,
-                 GramSum& sum) {
+void gather_sliver(const GramPlan& plan, const Block& x, const Strip& strip, Index s, double* out) {
   const Index first = s * sliver_width, last = std::min(first + sliver_width, plan.cols());
-  double* out = panel.right.data() + s * sliver_step;
   const Index x_end = std::min(last, plan.x_cols), extra_end = std::min(last, plan.x_cols + plan.extra.cols);
   if (x_end > first) gather(x, strip.rows, first, x_end - first, out);
   const Index lane = std::max<Index>(0, plan.x_cols - first);
   if (extra_end > first + lane)
     gather(rows_from(plan.extra, strip.start), strip.rows, first + lane - plan.x_cols,
            extra_end - first - lane, out + lane);
+}
+
+template <class Block>
+void pack_sliver(const GramPlan& plan, const Block& x, const Strip& strip, Index s, Panel& panel,
+                 GramSum& sum) {
+  const Index first = s * sliver_width, last = std::min(first + sliver_width, plan.cols());
+  double* out = panel.right.data() + s * sliver_step;
+  const Index x_end = std::min(last, plan.x_cols);
+  gather_sliver(plan, x, strip, s, out);
   if (plan.centred) {
     if (plan.weight != nullptr)
       centre_sliver<true>(out, strip, sum.shift.data() + first, sum.mean.data() + first);
@@ -121,31 +129,94 @@ inline Index row_chunks(const GramPlan& plan) {
   return std::min({Index{64}, plan.rows / 512, budget / sum});
 }
 
+// What a worker of by_rows has to itself.
+struct Desk {
+  Panel panel;
+  Buffer scratch;
+  explicit Desk(const GramPlan& plan) : panel(plan) {}
+};
+
+// Packs sliver s less the centre of the sum, which is kept as its shift; sums of what is left go to its mean.
+template <class Block>
+void pack_less_centre(const GramPlan& plan, const Block& x, const Strip& strip, Index s, Panel& panel,
+                      GramSum& sum) {
+  const Index first = s * sliver_width;
+  double* out = panel.right.data() + s * sliver_step;
+  double *centre = sum.shift.data() + first, *sums = sum.mean.data() + first;
+  const double* from = out;
+  Index step = sliver_width;
+  if constexpr (std::is_same_v<Block, RowBlock<double>>)
+    if (x.col_step == 1 && first + sliver_width <= plan.x_cols) from = x.data + first, step = x.row_step;
+  if (from == out) gather_sliver(plan, x, strip, s, out);
+  if (plan.weight != nullptr)
+    less_centre<true>(from, step, strip, centre, out, sums);
+  else
+    less_centre<false>(from, step, strip, centre, out, sums);
+}
+
+// From sums about a centre to those about the mean. Squares of the gap between the two cancel: no more than
+// four times what is left may be lost so, or the answer is false, and the rows are to be read again.
+inline bool about_mean(const GramPlan& plan, GramSum& sum) {
+  const Index d = plan.cols(), ldc = plan.ldc();
+  if (!(sum.weight > 0)) return true;
+  for (Index j = 0; j < d; ++j) {
+    const double gap = sum.mean[j] / sum.weight, lost = gap * sum.mean[j];
+    if (!(lost <= 4 * (sum.c[j * ldc + j] - lost))) return false;
+  }
+  for (Index i = 0; i < d; ++i)
+    for (Index j = i; j < d; ++j) sum.c[i * ldc + j] -= sum.mean[i] / sum.weight * sum.mean[j];
+  for (Index j = 0; j < d; ++j) sum.mean[j] /= sum.weight;
+  return true;
+}
+
+// Adds rows [start, end) to the sum, strip by strip: about the mean of the first strip, or each about its
+// own.
+template <bool OneCentre, class Source>
+void add_rows(const GramPlan& plan, const Source& source, Index start, Index end,
+              const std::vector<std::pair<Index, Index>>& corners, Desk& desk, GramSum& sum) {
+  const Index steps = plan.slivers() * plan.slivers();
+  for (Index at = start; at < end; at += strip_rows) {
+    const Strip strip = next_strip(plan, at, end, sum.weight);
+    const Index rows = depth(plan, strip);
+    if (rows == 0) continue;
+    const auto block = source.block(at, strip.rows, desk.scratch);
+    for (Index s = 0; s < plan.slivers(); ++s) {
+      if constexpr (OneCentre) {
+        if (!(strip.before > 0)) {
+          double* first = desk.panel.right.data() + s * sliver_step;
+          gather_sliver(plan, block, strip, s, first);
+          mean_of_sliver(first, strip, sum.shift.data() + s * sliver_width);
+        }
+        pack_less_centre(plan, block, strip, s, desk.panel, sum);
+      } else {
+        pack_sliver(plan, block, strip, s, desk.panel, sum);
+      }
+    }
+    Ahead ahead = source.ahead(at + strip.rows, std::min(at + strip.rows + strip_rows, plan.rows), steps);
+    for (const auto& [row, col] : corners)
+      add_square(plan, desk.panel, OneCentre ? strip.rows : rows, row, col, sum.c.data(), ahead);
+    sum.weight += strip.weight;
+  }
+}
+
 // X is a Dense or anything else with block(start, rows, scratch) -> what gather() reads, made ready by the
 // caller.
 template <class Source>
 std::vector<GramSum> by_rows(const Run& run, const GramPlan& plan, const Source& source, Index chunks) {
   std::vector<GramSum> sums(static_cast<std::size_t>(chunks));
-  std::vector<std::unique_ptr<Panel>> panels(static_cast<std::size_t>(run.threads));
-  std::vector<Buffer> scratch(static_cast<std::size_t>(run.threads));
+  std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(run.threads));
   const auto corners = squares(plan);
-  const Index steps = plan.slivers() * plan.slivers();
   for_chunks(run, chunks, [&](Index chunk, int worker) {
-    auto& panel = panels[static_cast<std::size_t>(worker)];
-    if (!panel) panel = std::make_unique<Panel>(plan);
-    GramSum sum(plan);
+    auto& desk = desks[static_cast<std::size_t>(worker)];
+    if (!desk) desk = std::make_unique<Desk>(plan);
+    GramSum& sum = sums[static_cast<std::size_t>(chunk)] = GramSum(plan);
     const Index start = plan.rows * chunk / chunks, end = plan.rows * (chunk + 1) / chunks;
-    for (Index at = start; at < end; at += strip_rows) {
-      const Strip strip = next_strip(plan, at, end, sum.weight);
-      const Index rows = depth(plan, strip);
-      if (rows == 0) continue;
-      const auto block = source.block(at, strip.rows, scratch[static_cast<std::size_t>(worker)]);
-      for (Index s = 0; s < plan.slivers(); ++s) pack_sliver(plan, block, strip, s, *panel, sum);
-      Ahead ahead = source.ahead(at + strip.rows, std::min(at + strip.rows + strip_rows, plan.rows), steps);
-      for (const auto& [row, col] : corners) add_square(plan, *panel, rows, row, col, sum.c.data(), ahead);
-      sum.weight += strip.weight;
+    if (plan.centred) {
+      add_rows<true>(plan, source, start, end, corners, *desk, sum);
+      if (about_mean(plan, sum)) return;
+      sum = GramSum(plan);
     }
-    sums[static_cast<std::size_t>(chunk)] = std::move(sum);
+    add_rows<false>(plan, source, start, end, corners, *desk, sum);
   });
   return sums;
 }

@@ -1,7 +1,8 @@
 // Packing: a strip of rows, from any dense layout and either precision, into slivers of doubles for tile.h.
 //
 // Centred packing subtracts the strip's own mean while the sliver is in the first-level cache, so nothing
-// cancels whatever the offset of the data. Chan's formula for merging the strip with the rows before it,
+// cancels whatever the offset of the data; or a centre that is given, in one go. Chan's formula for merging
+// the strip with the rows before it,
 //   S = S_a + S_b + (W_a W_b / (W_a + W_b)) (m_b - m_a)(m_b - m_a)',
 // is one more row of the panel: sqrt(W_a W_b / (W_a + W_b)) (m_b - m_a).
 #pragma once
@@ -149,6 +150,46 @@ void centre_sliver(double* z, const Strip& strip, double* shift, double* mean) {
         store(row + v * lanes, deviation);
     }
   }
+}
+
+// The mean of the sliver, up to rounding; of a constant column, exactly it.
+inline void mean_of_sliver(const double* z, const Strip& strip, double* mean) {
+  const double* pivot = z + strip.pivot * sliver_width;
+  std::fill_n(mean, sliver_width, 0.0);
+  for (Index i = strip.pivot; i < strip.rows; ++i) {
+    const double share = (strip.row_weight == nullptr ? 1.0 : strip.row_weight[i]) / strip.weight;
+    if (share == 0) continue;
+    for (int l = 0; l < sliver_width; ++l) mean[l] += share * (z[i * sliver_width + l] - pivot[l]);
+  }
+  for (int l = 0; l < sliver_width; ++l) mean[l] += pivot[l];
+}
+
+// Packs a whole sliver less `centre`, scales its rows by the root of their weights, and adds what they come
+// to (twelve weighted sums) to `sums`. `from`, in rows of `step` doubles, may be the sliver itself.
+template <bool Weighted>
+void less_centre(const double* from, Index step, const Strip& strip, const double* centre, double* z,
+                 double* sums) {
+  constexpr int V = sliver_width / lanes;
+  Lanes middle[V], sum[V] = {};
+  for (int v = 0; v < V; ++v) middle[v] = load(centre + v * lanes);
+  for (Index i = 0; i < strip.rows; ++i, from += step, z += sliver_width) {
+    if (Weighted && strip.row_weight[i] == 0) {
+      std::fill_n(z, sliver_width, 0.0);
+      continue;
+    }
+#pragma GCC unroll 6
+    for (int v = 0; v < V; ++v) {
+      Lanes deviation = load_anywhere(from + v * lanes) - middle[v];
+      if constexpr (Weighted) {
+        deviation *= broadcast(strip.root[i]);
+        sum[v] += deviation * broadcast(strip.root[i]);
+      } else {
+        sum[v] += deviation;
+      }
+      store(z + v * lanes, deviation);
+    }
+  }
+  for (int v = 0; v < V; ++v) store(sums + v * lanes, load(sums + v * lanes) + sum[v]);
 }
 
 }  // namespace surefit

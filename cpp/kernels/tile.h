@@ -24,6 +24,9 @@ inline Lanes fused(Lanes a, Lanes b, Lanes c) {
 inline Lanes load(const double* p) {
   return _mm256_load_pd(p);
 }
+inline Lanes load_anywhere(const double* p) {
+  return _mm256_loadu_pd(p);
+}
 inline Lanes broadcast(double a) {
   return _mm256_set1_pd(a);
 }
@@ -37,6 +40,9 @@ inline Lanes fused(Lanes a, Lanes b, Lanes c) {
 }
 inline Lanes load(const double* p) {
   return Lanes{p[0], p[1]};
+}
+inline Lanes load_anywhere(const double* p) {
+  return load(p);
 }
 inline Lanes broadcast(double a) {
   return Lanes{a, a};
@@ -87,6 +93,34 @@ inline void tile(Index depth, const double* a, const double* b, double* c, Index
   }
 }
 
+// The upper triangle of an 8 x 8 square, but for the blocks of four on its diagonal, which are whole. Four
+// sums side by side would wait for each other; with those of the rows above them there are twelve.
+inline void triangle(Index depth, const double* a, const double* b, double* c, Index ldc) {
+  if constexpr (lanes == 4) {
+    Lanes upper[4][2] = {}, lower[4] = {};
+    for (Index k = 0; k < depth; ++k, a += sliver_width, b += sliver_width) {
+      const Lanes near = load(b), far = load(b + 4);
+#pragma GCC unroll 4
+      for (int m = 0; m < 4; ++m) {
+        const Lanes left = broadcast(a[m]);
+        upper[m][0] = fused(left, near, upper[m][0]);
+        upper[m][1] = fused(left, far, upper[m][1]);
+        lower[m] = fused(broadcast(a[m + 4]), far, lower[m]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; ++m) {
+      double *top = c + m * ldc, *bottom = c + (m + 4) * ldc + 4;
+      store(top, load(top) + upper[m][0]);
+      store(top + 4, load(top + 4) + upper[m][1]);
+      store(bottom, load(bottom) + lower[m]);
+    }
+  } else {
+    tile<4, 8>(depth, a, b, c, ldc);
+    tile<4, 4>(depth, a + 4, b + 4, c + 4 * ldc + 4, ldc);
+  }
+}
+
 // Memory that the next panel will be packed from, fetched a few lines at a time between tiles: the product
 // hides the wait for main memory. `runs` stretches of `run_bytes` each, `run_step` bytes apart.
 class Ahead {
@@ -94,7 +128,7 @@ class Ahead {
   Ahead() = default;
   Ahead(const void* data, Index runs, Index run_bytes, Index run_step, Index steps)
       : run_(static_cast<const char*>(data)), runs_(runs), run_bytes_(run_bytes), run_step_(run_step) {
-    lines_ = std::min<Index>(24, runs * (run_bytes / line + 1) / std::max<Index>(1, steps) + 1);
+    lines_ = std::min<Index>(32, runs * (run_bytes / line + 1) / std::max<Index>(1, steps) + 1);
   }
 
   void step() {
@@ -130,11 +164,10 @@ inline void sliver_product(Index depth, const double* left, const double* right,
     ahead.step();
     if (width == 12) {
       tile<4, 12>(depth, left, right, out, ldc);
-      tile<4, 8>(depth, left + 4, right + 4, out + 4 * ldc + 4, ldc);
-      tile<4, 4>(depth, left + 8, right + 8, out + 8 * ldc + 8, ldc);
+      ahead.step();
+      triangle(depth, left + 4, right + 4, out + 4 * ldc + 4, ldc);
     } else if (width == 8) {
-      tile<4, 8>(depth, left, right, out, ldc);
-      tile<4, 4>(depth, left + 4, right + 4, out + 4 * ldc + 4, ldc);
+      triangle(depth, left, right, out, ldc);
     } else {
       tile<4, 4>(depth, left, right, out, ldc);
     }

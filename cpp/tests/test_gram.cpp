@@ -248,6 +248,37 @@ TEST(an_offset_does_not_cancel) {
   }
 }
 
+TEST(a_first_strip_that_is_far_from_all_others_does_not_cancel) {
+  Problem problem(4096, 6, 0, 1.0, true);  // eight chunks of 512 rows
+  for (Index i = 0; i < problem.rows; ++i) {
+    const bool first = i % 512 < 128;
+    problem.weight[static_cast<std::size_t>(i)] = first ? 1e-12 : 1.0;
+    for (Index j = 0; j < problem.cols; ++j)
+      problem.x[static_cast<std::size_t>(i * problem.cols + j)] += first ? 0.0 : 1e8;
+  }
+  const Result right = plain(problem), found = dense_result(problem, problem.dense(), 2);
+  check_near(found.scatter, right.scatter, 1e-10);
+  check_same(found, dense_result(problem, problem.dense(), 1));
+}
+
+TEST(a_constant_column_has_no_scatter_in_chunks_of_rows_either) {
+  Problem problem(9001, 15, 0, 1.0, true);
+  for (Index i = 0; i < problem.rows; ++i) problem.x[static_cast<std::size_t>(i * problem.cols + 13)] = 0.1;
+  for (const bool weighted : {false, true}) {
+    problem.weighted = weighted;
+    const Result found = dense_result(problem, problem.dense(), 2);
+    CHECK(found.scatter[13 * 15 + 13] == 0.0);
+    CHECK(found.mean[13] == 0.1);
+  }
+}
+
+TEST(what_is_not_finite_shows_in_its_column) {
+  Problem problem(9001, 15, 0, 1.0, false);
+  problem.x[8000 * 15 + 7] = std::numeric_limits<double>::infinity();
+  const Result found = dense_result(problem, problem.dense(), 2);
+  for (std::size_t j = 0; j < 15; ++j) CHECK(std::isfinite(found.scatter[16 * j]) == (j != 7));
+}
+
 TEST(a_row_of_weight_zero_is_not_looked_at) {
   Problem problem(500, 7, 1, 1.0, true);
   const Result right = plain(problem);

@@ -87,6 +87,30 @@ def test_the_bound_holds(data: str, weighted: str, layout: str, monkeypatch: pyt
     assert true_error(twin, Z, weight) <= twin.error
 
 
+MANY = 4352  # rows that the kernel adds up in eight chunks, each about the mean of its first 128 rows
+FIRST = np.arange(MANY) % (MANY // 8) < 128
+NOISE, OFFSETS = np.random.default_rng(1).normal(size=(MANY, 2)), np.array([3.0, 1e8])
+CHUNKS = {
+    "plain": (NOISE + OFFSETS, None),
+    "sorted": (np.sort(NOISE, axis=0) + OFFSETS, None),
+    "a step": (NOISE + 1e6 * ~FIRST[:, None], None),
+    "a faint far start": (NOISE + 1e8 * ~FIRST[:, None], np.where(FIRST, 1e-12, 1.0)),
+    "one row far out": (np.where(np.arange(MANY)[:, None] == 0, 1e7, NOISE), None),
+    "a first strip of no weight": (NOISE + 1e8, np.where(FIRST, 0.0, 2.0)),
+    "constant at first": (np.where(FIRST[:, None], 0.1, NOISE), None),
+}
+
+
+@pytest.mark.parametrize("data", CHUNKS)
+def test_the_bound_holds_for_chunks_of_rows(data: str) -> None:
+    Z, weight = CHUNKS[data]
+    moments = Moments.of(Batch(Z, None, weight))
+    counted = slice(None) if weight is None else weight > 0
+    assert true_error(moments, Z[counted], None if weight is None else weight[counted]) <= moments.error
+    columns = Moments.of(Batch(np.asfortranarray(Z), None, weight))
+    np.testing.assert_array_equal(moments.scatter, columns.scatter)
+
+
 @pytest.mark.parametrize("data", HARD)
 @pytest.mark.parametrize("weighted", ["none", "uneven"])
 def test_the_bound_holds_after_subtracting(data: str, weighted: str) -> None:
