@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "columns.h"
 #include "panel.h"
 
 namespace surefit {
@@ -45,18 +46,56 @@ struct ApartColumns {
   Index cols = 0;
 };
 
-template <class Place>
-void copy_rows(const ApartColumns& x, Index start, Index count, Index first, Index last, const Place& place,
-               double* to, Index step) {
-  constexpr Index strip = 8;  // as above
-  for (Index from = first; from < last; from += strip) {
-    const Index end = std::min(from + strip, last);
-    for (Index i = 0; i < count; ++i) {
-      if (place(i) < 0) continue;
-      double* out = to + place(i) * step - first;
-      for (Index j = from; j < end; ++j) out[j] = x.columns[j][start + i];
+namespace row_tile_detail {
+
+// Four rows of four columns, to `to` and three steps on.
+template <class T>
+void turn(const T* a, const T* b, const T* c, const T* d, double* to, Index step) {
+  typedef long long Pick __attribute__((vector_size(32)));
+  Four w, x, y, z;
+  load_four(a, w), load_four(b, x), load_four(c, y), load_four(d, z);
+  const Pick even{0, 4, 2, 6}, odd{1, 5, 3, 7}, low{0, 1, 4, 5}, high{2, 3, 6, 7};
+  const Four wx = __builtin_shuffle(w, x, even), yz = __builtin_shuffle(y, z, even);
+  const Four xw = __builtin_shuffle(w, x, odd), zy = __builtin_shuffle(y, z, odd);
+  const auto put = [&](Index row, const Four& four) {
+    *reinterpret_cast<FourAnywhere*>(to + row * step) = four;
+  };
+  put(0, __builtin_shuffle(wx, yz, low)), put(1, __builtin_shuffle(xw, zy, low));
+  put(2, __builtin_shuffle(wx, yz, high)), put(3, __builtin_shuffle(xw, zy, high));
+}
+
+// Rows [0, count) of columns column(0) to column(cols - 1), four by four.
+template <class Column>
+void turn_columns(const Column& column, Index cols, Index count, double* to, Index step) {
+  Index j = 0;
+  for (; j + 4 <= cols; j += 4) {
+    const auto *a = column(j), *b = column(j + 1), *c = column(j + 2), *d = column(j + 3);
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) turn(a + i, b + i, c + i, d + i, to + i * step + j, step);
+    for (; i < count; ++i) {
+      double* out = to + i * step + j;
+      out[0] = static_cast<double>(a[i]), out[1] = static_cast<double>(b[i]);
+      out[2] = static_cast<double>(c[i]), out[3] = static_cast<double>(d[i]);
     }
   }
+  for (; j < cols; ++j)
+    for (Index i = 0; i < count; ++i) to[i * step + j] = static_cast<double>(column(j)[i]);
+}
+
+}  // namespace row_tile_detail
+
+// Copies rows [start, start + count), all columns of them.
+template <class T>
+void copy_rows(const Dense<T>& x, Index start, Index count, double* to, Index step) {
+  if (x.order == Order::C)
+    copy_rows(x, start, count, 0, x.cols, [](Index i) { return i; }, to, step);
+  else
+    row_tile_detail::turn_columns([&](Index j) { return x.data + j * x.rows + start; }, x.cols, count, to,
+                                  step);
+}
+
+inline void copy_rows(const ApartColumns& x, Index start, Index count, double* to, Index step) {
+  row_tile_detail::turn_columns([&](Index j) { return x.columns[j] + start; }, x.cols, count, to, step);
 }
 
 inline Ahead fetch_ahead(const ApartColumns&, Index, Index, Index) {
@@ -68,7 +107,7 @@ inline Ahead fetch_ahead(const ApartColumns&, Index, Index, Index) {
 template <class Rows>
 void fill_rows(const Rows& x, const double* weight, Index start, Index count, Index padded, double* to,
                Index step) {
-  copy_rows(x, start, count, 0, x.cols, [](Index i) { return i; }, to, step);
+  copy_rows(x, start, count, to, step);
   std::fill(to + count * step, to + padded * step, 0.0);
   if (weight == nullptr) return;
   for (Index i = 0; i < count; ++i)

@@ -301,6 +301,11 @@ CASES = {
         "linear_hessian",
         ("logistic", X, TARGET > 1.0, X[0], 0.5, WEIGHT),
     ),
+    "linear_loss.linear_excess": (
+        "linear_loss",
+        "linear_excess",
+        Options("logistic", X, TARGET > 1.0, X[0], 0.5, WEIGHT, change=(0.5, 0.0, 0.9, 0.8)),
+    ),
     "class_loss.class_loss": (
         "class_loss",
         "class_loss",
