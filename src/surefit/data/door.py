@@ -97,8 +97,6 @@ def admit(
     if words is not None:
         raise DataError(words)
     if hasattr(y, "toarray"):
-        if accepts.target == "class":
-            raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
         raise TypeError(f"{type(estimator).__name__} takes no sparse target: give y.toarray().")
     given, check = X, None
     if accepts.sums_first and weight is None and _is_large(X):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
@@ -113,8 +112,6 @@ def _is_several(y: Any) -> bool:
 def _columns_of(y: Any) -> list[NDArray[Any]]:
     from sklearn.utils import check_array
 
-    if issparse(y):
-        raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
     table = check_array(y, ensure_2d=True, dtype=None, input_name="y")
     return [table[:, o] for o in range(table.shape[1])]
 

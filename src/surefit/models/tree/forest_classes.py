@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
+from surefit.core.errors import DataError
 from surefit.data.batch import Batch
+from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.class_targets import ClassTargets
@@ -26,6 +29,11 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
     """What both forests of classes share."""
 
     loss_name = "share of wrong classes"
+
+    def _admitted(self, accepts: Accepts, X: Any, y: Any, weight: Any, reset: bool, classes: Any) -> Source:
+        if issparse(y):
+            raise DataError("sparse multilabel-indicator for y is not supported: give y.toarray().")
+        return super()._admitted(accepts, X, y, weight, reset, classes)
 
     def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
         if source.schema.classes is not None:
