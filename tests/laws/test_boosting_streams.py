@@ -30,6 +30,7 @@ TARGETS = {"numbers": Z, "positive": np.exp(0.3 * Z), "two": Z > 0.5, "three": n
 WEIGHT = RNG.integers(0, 3, ROWS) * 0.7
 
 ARRAYS = ("node_number_", "node_column_", "node_missing_left_", "node_level_bits_", "baseline_", "tree_root_")
+STOPS = {"early_stopping": True, "random_state": 1, "max_iter": 5}
 NUMBERS, CLASSES = HistGradientBoostingRegressor, HistGradientBoostingClassifier
 CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "squares": (NUMBERS, "numbers", {}),
@@ -39,14 +40,14 @@ CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "three classes": (CLASSES, "three", {"class_weight": {0: 2.0, 1: 1.0, 2: 0.5}}),
     "signs": (NUMBERS, "numbers", {"monotonic_cst": [0, 1, 0, 0, 0]}),
     "no meetings": (NUMBERS, "numbers", {"interaction_cst": "no_interactions"}),
-    "stopping": (NUMBERS, "numbers", {"early_stopping": True, "random_state": 1, "learning_rate": 0.6}),
-    "stopping classes": (CLASSES, "three", {"early_stopping": True, "random_state": 1}),
+    "stopping": (NUMBERS, "numbers", {**STOPS, "learning_rate": 0.6}),
+    "stopping classes": (CLASSES, "three", STOPS),
 }
 
 
 def model(name: str) -> Any:
     make, _, more = CASES[name]
-    return make(**{"max_iter": 5, "min_samples_leaf": 5, **more})
+    return make(**{"max_iter": 3, "min_samples_leaf": 5, "max_leaf_nodes": 12, **more})
 
 
 def table(name: str) -> pd.DataFrame:

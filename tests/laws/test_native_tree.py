@@ -23,7 +23,7 @@ RULES = {
 }
 
 
-def table(rows=60, missing=False, levels=False, weighted=False, seed=0, dtype=np.float64):
+def table(rows=44, missing=False, levels=False, weighted=False, seed=0, dtype=np.float64):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 4)).astype(dtype)
     X[:, 3] = 1.0
