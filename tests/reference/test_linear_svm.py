@@ -243,6 +243,29 @@ def test_hard_tables_are_fitted_and_proved(loss, case):
     assert surefit.verify(LinearSVR().fit(X, y * 1.0), X, y * 1.0).holds
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(),
+        LinearSVC(loss="hinge"),
+        LinearSVC("l1"),
+        LinearSVR(),
+        LinearSVR(loss="squared_epsilon_insensitive"),
+    ],
+    ids=["squared hinge", "hinge", "values", "tube", "squared tube"],
+)
+def test_a_warm_start_is_nearly_there(model):
+    X, y, _ = planted(200, 4)
+    first = model.fit(X, y * 1.0)
+    steps, coef = first.n_iter_, first.coef_.copy()
+    again = model.set_params(warm_start=True).fit(X, y * 1.0)
+    np.testing.assert_allclose(again.coef_, coef, atol=1e-6)
+    assert again.n_iter_ == 1 < steps
+    other = model.fit(X[:, :3], y * 1.0)  # of another shape there is nothing to begin at
+    assert other.coef_.shape[-1] == 3
+    assert other.certificate_.holds
+
+
 def test_what_cannot_be_done_is_said():
     X, y, _ = planted(30, 2)
     with pytest.raises(ValueError, match="greater than one"):

@@ -57,8 +57,8 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
     without). tol: a hundredth of it is the duality gap allowed,
     relative to the loss of a constant. dual, verbose, random_state: without effect; the solver is chosen by
     the shape of the table. The squared hinge streams; with the hinge, rows are held in memory. Of scores of
-    exactly 0, the first class wins. constraints: as in :class:`~surefit.LinearModel`, for the coefficients of
-    each class; the intercept is free of them.
+    exactly 0, the first class wins. warm_start: begin at the fit before. constraints: as in
+    :class:`~surefit.LinearModel`, for the coefficients of each class; the intercept is free of them.
 
     >>> from surefit import LinearSVC
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [3.0, 3.0], [4.0, 3.0]], ["no", "no", "yes", "yes"]
@@ -90,6 +90,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         verbose: WholeNumber | bool = 0,
         random_state: RandomState = None,
         max_iter: Count = 1000,
+        warm_start: bool = False,
         constraints: Constraints = None,
     ) -> None:
         self.penalty = penalty
@@ -104,6 +105,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.constraints = constraints
 
     def _kinked(self) -> bool:

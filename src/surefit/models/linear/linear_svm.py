@@ -37,7 +37,6 @@ class LinearSVM(SameObjective, abstract=True):
 
     C: float
     intercept_scaling: float
-    warm_start = False
 
     def _squares(self) -> bool:
         """Whether coefficients are penalised by their squares."""
@@ -70,6 +69,9 @@ class LinearSVM(SameObjective, abstract=True):
         return self._solver_called(name, objective, tolerance=GAP * self.tol)
 
     def _start(self, objective: Objective) -> NDArray[np.float64] | None:
+        start = super()._start(objective)
+        if start is not None:
+            return start
         second_order = objective.columns <= SECOND_ORDER_LARGEST and not self._kinked()
         return start_from_sample(self._solver(objective), objective) if second_order else None
 

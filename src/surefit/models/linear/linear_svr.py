@@ -31,8 +31,8 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
     "squared_epsilon_insensitive". The intercept is the coefficient of a column of intercept_scaling, and
     penalised like the others. tol: a hundredth of it is the duality gap allowed, relative to the loss of a
     constant. dual, verbose, random_state: without effect; the solver is chosen by the shape of the table. The
-    squared loss streams; otherwise rows are held in memory. constraints: as in
-    :class:`~surefit.LinearModel`; the intercept is free of them.
+    squared loss streams; otherwise rows are held in memory. warm_start: begin at the fit before. constraints:
+    as in :class:`~surefit.LinearModel`; the intercept is free of them.
 
     >>> from surefit import LinearSVR
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 2.0, 3.0, 4.0]
@@ -58,6 +58,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
         verbose: WholeNumber | bool = 0,
         random_state: RandomState = None,
         max_iter: Count = 1000,
+        warm_start: bool = False,
         constraints: Constraints = None,
     ) -> None:
         self.epsilon = epsilon
@@ -70,6 +71,7 @@ class LinearSVR(LinearPrediction, RegressorMixin, LinearSVM):
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.constraints = constraints
 
     def _kinked(self) -> bool:
