@@ -42,8 +42,7 @@ def test_intervals_of_the_chosen_model_hold_what_new_rows_show() -> None:
 @pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say_when_folds_are_cut_anew() -> None:
     found = np.array([covered(seed, 4)[0] for seed in range(1000, 1300)])
-    # The standard error of a share of 0.95 in 300 trials is 0.0126.
-    assert found.mean() >= 0.95 - 3 * 0.0126
+    assert found.mean() >= 0.95
 
 
 @pytest.mark.slow

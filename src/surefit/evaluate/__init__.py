@@ -7,6 +7,10 @@ they pass, so that nothing but a batch is in memory, and every step's fit is a p
 put an interval around any score, ``conformal*.py`` around any prediction, ``bounds*.py`` bound what rows can
 say, and ``compare*.py`` test which models can be told apart. To add an interval: a file that makes one, and
 its place in ``intervals.score_interval``; a test of two models likewise in ``compare``.
+
+``rows*.py`` put one face on rows in memory and on tables that are read in batches: fit some of the rows, ask
+about others. What is written against it works on both, with the same numbers. ``source_models.py`` fits and
+asks any model over a source; one that cannot read it learns from rows that are loaded, up to a limit.
 ``original_scale.py`` says what the coefficients behind a pipeline's steps mean for the columns before them.
 
 ``search_*.py`` try candidates on the folds of a cross-validation, along one warm path a fold where only a
