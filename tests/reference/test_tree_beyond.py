@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
@@ -121,6 +122,13 @@ def test_the_courses_split_into_three():
     many = [[sky[0], i] for i, sky in enumerate(rows)]  # a column that numbers the rows
     assert multiway_tree(many, y).root.column == 1
     assert multiway_tree(many, y, criterion="gain_ratio").root.gain < multiway_tree(many, y).root.gain
+
+
+def test_a_missing_level_has_a_branch_of_its_own():
+    rows = pd.DataFrame({"sky": ["sunny", None, np.nan, "rain"], "wind": ["no", "no", "no", "no"]})
+    tree = multiway_tree(rows, ["a", "b", "b", "a"])
+    assert "sky is missing: b  (2 rows)" in tree.to_text()
+    assert tree.predict([[np.nan, "no"], ["rain", "no"]]).tolist() == ["b", "a"]
 
 
 def test_models_in_leaves_follow_slopes_that_change():

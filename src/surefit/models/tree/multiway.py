@@ -40,7 +40,7 @@ class MultiwayTree:
     def predict(self, rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
         """Return the heaviest class where each row ends."""
         found = []
-        for row in np.asarray(rows, dtype=object):
+        for row in _cells(rows):
             node = self.root
             while node.column >= 0 and row[node.column] in node.children:
                 node = node.children[row[node.column]]
@@ -61,7 +61,8 @@ class MultiwayTree:
             indent = "|   " * (depth - 1) + "|-- " if depth else ""
             lines.append(f"{indent}{words}{says}  ({int(node.counts.sum())} rows)")
             for level, child in reversed(node.children.items()):
-                stack.append((child, depth + 1, f"{self.names[node.column]} = {level}: "))
+                is_level = "is missing" if level is None else f"= {level}"
+                stack.append((child, depth + 1, f"{self.names[node.column]} {is_level}: "))
         return "\n".join(lines)
 
 
@@ -70,6 +71,8 @@ def multiway_tree(
 ) -> MultiwayTree:
     """Grow a tree that gives each level a branch; ``criterion`` is entropy, gini or gain_ratio.
 
+    A cell that is missing is a level of its own. names: of the columns; those of a frame by default.
+
     >>> tree = multiway_tree([["hot"], ["hot"], ["mild"], ["cold"]], ["no", "no", "yes", "no"], names=["air"])
     >>> print(tree.to_text())
     by air  (4 rows)
@@ -77,14 +80,14 @@ def multiway_tree(
     |-- air = hot: no  (2 rows)
     |-- air = mild: yes  (1 rows)
     """
-    table, (classes, codes) = np.asarray(rows, dtype=object), np.unique(np.asarray(y), return_inverse=True)
+    table, (classes, codes) = _cells(rows), np.unique(np.asarray(y), return_inverse=True)
     if table.ndim != 2 or len(table) != len(codes) or len(table) == 0:
         raise DataError(
             f"rows has shape {table.shape} for {len(codes)} targets: give one row of levels for each."
         )
     if criterion not in ("entropy", "gini", "gain_ratio"):
         raise DataError(f"criterion={criterion!r} must be 'entropy', 'gini' or 'gain_ratio'.")
-    words = tuple(f"x{j}" for j in range(table.shape[1])) if names is None else tuple(names)
+    words = getattr(rows, "columns", [f"x{j}" for j in range(table.shape[1])]) if names is None else names
 
     def grow(mine: NDArray[np.intp], free: tuple[int, ...], depth: int) -> MultiwayNode:
         counts = np.bincount(codes[mine], minlength=len(classes)).astype(np.float64)
@@ -99,7 +102,16 @@ def multiway_tree(
         below = {level: grow(mine[table[mine, best] == level], rest, depth + 1) for level in levels}
         return MultiwayNode(counts, best, gains[best], below)
 
-    return MultiwayTree(grow(np.arange(len(codes)), tuple(range(table.shape[1])), 0), classes, words)
+    return MultiwayTree(
+        grow(np.arange(len(codes)), tuple(range(table.shape[1])), 0), classes, tuple(map(str, words))
+    )
+
+
+def _cells(rows: Any) -> NDArray[Any]:
+    """The cells of rows; None where they are missing, for NaN is not equal to itself."""
+    table = np.array(rows, dtype=object)
+    table[table != table] = None
+    return table
 
 
 def _gain(column: NDArray[Any], codes: NDArray[np.intp], counts: Floats, criterion: str) -> float:

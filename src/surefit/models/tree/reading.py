@@ -73,7 +73,15 @@ class ReadableTree(DecisionTree, abstract=True):
         return as_sql(*self._told(), self._known())
 
     def to_python(self) -> str:
-        """Return the source of a function ``predict(row)`` that needs no library."""
+        """Return the source of a function ``predict(row)`` that needs no library; row: its cells in order.
+
+        >>> from surefit import DecisionTreeClassifier
+        >>> source = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1]).to_python()
+        >>> found = {}
+        >>> exec(source, found)
+        >>> found["predict"]([1.5]), found["predict"]([3.5])
+        (0, 1)
+        """
         return as_python(*self._told(), self._known())
 
     def explain(self, X: Any) -> list[str]:
