@@ -120,6 +120,25 @@ def test_hard_columns(kind):
     assert one.intercept_ == y[0]
 
 
+@pytest.mark.parametrize("scale", [1e14, 1e40])
+@pytest.mark.parametrize("shape", [(60, 4), (20, 40)], ids=["tall", "wide"])
+def test_a_strength_below_the_rounding_of_slopes_is_proved(scale, shape):
+    X, y = planted(*shape, seed=3)
+    for rows, target in ((scale * X, y), (X, scale * y)):
+        model = surefit.Lasso().fit(rows, target)
+        assert model.certificate_.holds
+        assert surefit.verify(model, rows, target).holds
+        assert not surefit.verify(model, rows, target + scale * X[:, 0]).holds
+
+
+def test_a_slope_slightly_beyond_a_weak_square_is_scaled_back():
+    """Where the squares are weak, the conjugate of a slope that passes l1 by little is large."""
+    X, y = planted(30, 4, targets=2, seed=5)
+    model = surefit.MultiTaskElasticNet(alpha=4e7, tol=1e-4).fit(1e10 * X, y)
+    assert model.certificate_.holds
+    assert surefit.verify(model, 1e10 * X, y).holds
+
+
 @pytest.mark.parametrize("kind", [f"{name}CV" for name in KINDS + TASKS])
 @pytest.mark.parametrize("shape", [(90, 8), (25, 40)], ids=["tall", "wide"])
 def test_choosing_agrees_with_scikit_learn(kind, shape):

@@ -121,6 +121,14 @@ def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> 
             of_scale = float(objective.loss.scale_slack(min(square, 1.0)))
             v = -factor * gradient
             of_penalty = max(paid + float(penalty.conjugate(v)) - float(np.sum(v * coef)), 0.0)
+        elif of_penalty > SLIGHT * objective.scale:
+            shrunk = _shrunk(penalty, coef, v, paid, primal - paid - objective.targets.floor / first.weight)
+            if shrunk < 1.0:
+                less, _ = point.excess(replace(step, factor=shrunk * factor))
+                pull = shrunk * float(np.sum(v * coef))
+                held = max(paid + float(penalty.conjugate(shrunk * v)) - pull, 0.0)
+                if less + held < excess + of_penalty:
+                    excess, of_penalty = less, held
         gap = excess + of_penalty + of_scale
         if max(gap, left * objective.scale) < max(best.gap, best.left * objective.scale):
             best = Gap(primal, gap, left)
@@ -131,6 +139,17 @@ def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> 
         if max(joint.gap, joint.left * objective.scale) < max(best.gap, best.left * objective.scale):
             best = joint
     return best
+
+
+def _shrunk(penalty: Any, coef: Array, v: Array, paid: float, loss: float) -> float:
+    """Return a factor of the dual point that promises a far smaller gap, by what squares lose to it, or 1.
+
+    A slope that passes the l1 of an elastic net by little costs much where its squares are weak.
+    """
+    short = np.append(0.0, np.geomspace(1e-9, 1.0, 46)[:-1])
+    pull = float(np.sum(v * coef))
+    cost = [t * t * loss + paid + float(penalty.conjugate((1 - t) * v)) - (1 - t) * pull for t in short]
+    return 1.0 - float(short[np.argmin(cost)]) if min(cost) < 0.1 * cost[0] else 1.0
 
 
 def _joint_gap(point: _Point, primal: float) -> Gap | None:

@@ -10,7 +10,7 @@ table allows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,19 @@ def rounding_slopes(rms: Vector, energy: float, w: Vector) -> Vector:
     return np.asarray(_NOISE * (np.sqrt(energy) + float(np.abs(w) @ rms)) * rms)
 
 
+def without_drowned(table: CoordinateTable, rms: Vector, energy: float) -> CoordinateTable:
+    """Return the table with 0 for every l1 that is below the rounding of the slopes which it holds back.
+
+    No rounded slope can be seen to be within such an l1, and without it the minimum is no higher.
+
+    >>> one, free = np.ones(1), np.full(1, np.inf)
+    >>> without_drowned(CoordinateTable(1e-13 * one, 0 * one, -free, free), one, 1.0).l1
+    array([0.])
+    """
+    drowned = (table.l1 > 0) & (table.l1 <= rounding_slopes(rms, energy, np.zeros_like(rms)))
+    return replace(table, l1=np.where(drowned, 0.0, table.l1)) if drowned.any() else table
+
+
 class TableGap:
     """The gap for one table, at any point.
 
@@ -43,12 +56,19 @@ class TableGap:
     def __init__(self, table: CoordinateTable, rms: Vector, energy: float) -> None:
         self._table, self._rms, self._energy = table, rms, energy
         self._strict = bool((table.l1 == 0).any())
+        less = without_drowned(table, rms, energy)
+        self._less = None if less is table else less
 
     def at(self, w: Vector, u: Vector, rr: float, yr: float) -> GapAt:
         """Return the gap at w, given its slopes, <r, r>/W and <y, r>/W."""
         # Only slopes that must vanish ask how large rounding makes them.
         noise = rounding_slopes(self._rms, self._energy, w) if self._strict else None
         gap, factor = table_gap(w, u, self._table, rr, yr, noise)
+        if self._less is not None:
+            noise = rounding_slopes(self._rms, self._energy, w)
+            bound, other = table_gap(w, u, self._less, rr, yr, noise)
+            bound += float((self._table.l1 - self._less.l1) @ np.abs(w))  # which the point pays, and no more
+            gap, factor = min((gap, factor), (bound, other))
         return GapAt(factor, gap)
 
 
