@@ -255,6 +255,12 @@ def test_a_table_that_is_read_in_batches_can_be_searched() -> None:
     np.testing.assert_allclose(read.cv_results_["mean_test_score"], held.cv_results_["mean_test_score"])
     assert read.best_params_ == held.best_params_
     assert "one of 4 candidates, of which 2 came to the last round" in held.best_score_.caveat
+    weight = np.arange(len(Y)) % 3.0
+    weighed = surefit.read(table.append_column("w", pa.array(weight)), "y", weight="w")
+    for model in (surefit.Ridge(), TheirRidge()):  # the chosen one learns from weighted rows too
+        read = surefit.GridSearch(model, {"alpha": [1.0, 10.0]}, split=3).fit(weighed)
+        again = surefit.Ridge(**read.best_params_).fit(X, Y, sample_weight=weight)
+        np.testing.assert_allclose(read.best_estimator_.coef_, again.coef_, rtol=1e-8)
 
 
 def test_a_step_that_was_fitted_outside_is_named_by_the_search() -> None:

@@ -20,6 +20,7 @@ from surefit.core.config import current_config
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
+from surefit.data.read import read
 from surefit.evaluate.cross_validate import cross_validate, jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_leaks import with_leaks
@@ -31,6 +32,7 @@ from surefit.evaluate.search_honest import SearchScore, corrected_by_folds, corr
 from surefit.evaluate.search_path import WholeMoments, grouped, has_direct_path, strength_of
 from surefit.evaluate.search_results import from_lists, results_of, to_lists
 from surefit.evaluate.search_work import Deadline, SearchWork, run_groups
+from surefit.evaluate.source_models import fit_source
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, count_rows, pairs_of
 
@@ -251,9 +253,11 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
 
     def _refit(self, X: Any, y: Any, weight: Any) -> None:
         model = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-        given = {} if weight is None or is_streamed(X, y, weight) else weights_for(model, np.asarray(weight))
-        model.fit(X, *(() if y is None else (y,)), **given)
-        self.best_estimator_ = model
+        if is_streamed(X, y, weight):
+            self.best_estimator_ = fit_source(model, read(X, target=y, weight=weight))
+        else:
+            given = {} if weight is None else weights_for(model, np.asarray(weight))
+            self.best_estimator_ = model.fit(X, *(() if y is None else (y,)), **given)
 
     def _search_source(
         self, X: Any, y: Any, weight: Any, groups: Any, candidates: list[dict[str, Any]], scorer: Any
