@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+import surefit
 from surefit import LinearRegression
 from surefit.core.errors import DataError, ParameterError, RefusalError
 
@@ -132,6 +133,23 @@ def test_it_prints_a_table():
     assert "size" in text
     assert "95 % interval" in text
     assert "R2" in text
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (surefit.Ridge(), "its penalty draws the coefficients towards zero"),
+        (surefit.LinearSVR(), "its loss is no likelihood"),
+        (surefit.HuberRegressor(), "no noise whose variance is known"),
+        (surefit.LADRegressor(), "the density of the noise"),
+        (surefit.SGDRegressor(), "end near the best coefficients, not at them"),
+    ],
+    ids=["ridge", "support vectors", "huber", "median", "steps"],
+)
+def test_fits_without_a_theory_of_errors_say_why_and_offer_the_bootstrap(model, reason):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(RefusalError, match=rf"{reason}.*draw rows anew with the bootstrap"):
+        model.fit(X, X[:, 0]).summary()
 
 
 def test_refusals_give_their_reason():

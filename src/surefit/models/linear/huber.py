@@ -25,6 +25,7 @@ from surefit.models.candidate import Candidate
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
+from surefit.models.linear.ridge import NoInference
 from surefit.penalties.base import Penalty
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
@@ -47,7 +48,7 @@ class HuberParameters:
     n_iter: int
 
 
-class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
+class HuberRegressor(NoInference, LinearPrediction, RegressorMixin, MeanLossModel):
     r"""Minimise :math:`\sum_i s_i \left( \sigma + \sigma H(\tfrac{y_i - w'x_i - b}\sigma) \right) + \alpha
     |w|^2`, where :math:`H(r) = r^2` up to epsilon and :math:`2 \epsilon |r| - \epsilon^2` beyond.
 
@@ -67,6 +68,11 @@ class HuberRegressor(LinearPrediction, RegressorMixin, MeanLossModel):
     accepts = Accepts(target="number")
     learns = HuberParameters
     candidate = Candidate("Huber regression", 13, most_rows=200_000)
+
+    no_errors = (
+        "its loss is that of no noise whose variance is known, so no likelihood gives its errors; use "
+        "LinearRegression with covariance='HC3'"
+    )
 
     scale_: float
     outliers_: NDArray[np.bool_]

@@ -14,6 +14,7 @@ from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear.kinked import SameObjective, all_in_memory
 from surefit.models.linear.penalised_intercept import with_constant_column
+from surefit.models.linear.ridge import NoInference
 from surefit.penalties.base import Penalty
 from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
@@ -29,11 +30,16 @@ MANY = 20_000  # columns beyond which none is diagnosed
 FEW = 1000  # columns whose square costs less than epochs over the rows
 
 
-class LinearSVM(SameObjective, abstract=True):
+class LinearSVM(NoInference, SameObjective, abstract=True):
     """Minimise the sum of losses times C plus half the squares, or the absolute values, of all coefficients.
 
     The intercept is the coefficient of a column of ``intercept_scaling``, and penalised as such.
     """
+
+    no_errors = (
+        "its penalty draws the coefficients towards zero, and its loss is no likelihood; use "
+        "LogisticRegression or LinearRegression without a penalty"
+    )
 
     C: float
     intercept_scaling: float

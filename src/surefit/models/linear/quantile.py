@@ -20,6 +20,7 @@ from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.kinked import SameObjective, all_in_memory
 from surefit.models.linear.mean_loss import plain_intercept
+from surefit.models.linear.ridge import NoInference
 from surefit.penalties.base import Penalty
 from surefit.penalties.l1 import L1
 from surefit.penalties.no_penalty import NoPenalty
@@ -45,11 +46,15 @@ class QuantileParameters:
     n_iter: int
 
 
-class QuantileRegression(LinearPrediction, RegressorMixin, SameObjective, abstract=True):
+class QuantileRegression(NoInference, LinearPrediction, RegressorMixin, SameObjective, abstract=True):
     """What regressions on straight pieces share."""
 
     accepts = Accepts(target="number")
     learns = QuantileParameters
+    no_errors = (
+        "errors of quantiles depend on the density of the noise there, which coefficients do not tell; hold "
+        "rows out and see how many lie below"
+    )
 
     n_iter_: int
 

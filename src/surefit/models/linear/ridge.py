@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,14 +182,17 @@ def certify_ridge(model: Any, source: Source, engine: Engine, problem: Problem) 
 
 
 class NoInference:
-    """A penalised fit has no table of standard errors, and says why."""
+    """A fit without a table of standard errors, which says why: most often for its penalty."""
+
+    no_errors: ClassVar[str] = (
+        "its penalty draws the coefficients towards zero by an amount that the data do not tell, so the "
+        "errors, tests and intervals of theory do not hold; use LinearRegression"
+    )
 
     def summary(self, *args: Any, **options: Any) -> NoReturn:
-        """Refuse: the penalty biases the coefficients, so classical errors do not hold for them."""
+        """Refuse: classical errors do not hold for these coefficients."""
         raise RefusalError(
-            f"{type(self).__name__} has no summary: its penalty draws the coefficients towards zero by an "
-            "amount that the data do not tell, so the errors, tests and intervals of theory do not hold; "
-            "use LinearRegression, or draw rows anew with the bootstrap."
+            f"{type(self).__name__} has no summary: {self.no_errors}, or draw rows anew with the bootstrap."
         )
 
 

@@ -20,6 +20,7 @@ from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine, choose_engine
 from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
+from surefit.models.linear.ridge import NoInference
 from surefit.models.linear.sgd_fit import (
     SPARSE_INTERCEPT_RATE,
     Problem,
@@ -38,7 +39,7 @@ Floats = NDArray[np.float64]
 STATED = 1e-8  # how closely an objective computed again must agree with the one that a fit stated
 
 
-class StochasticLinear(SparseCoefficients, Estimator, abstract=True):
+class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True):
     """Base: loss, penalty and rate by scikit-learn's names; a class below makes the ``_targets``."""
 
     regression: ClassVar[bool] = True
@@ -63,6 +64,11 @@ class StochasticLinear(SparseCoefficients, Estimator, abstract=True):
     warm_start: bool
     average: bool | int
     polish: bool
+
+    no_errors = (
+        "steps in a random order end near the best coefficients, not at them; fit LogisticRegression or "
+        "LinearRegression without a penalty"
+    )
 
     coef_: Floats
     intercept_: Floats
