@@ -53,6 +53,7 @@ def write(folder, **tables):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        (changed("a", ["1", "x", "3"]), r"'a' would be numbers but for 'x': correct or empty"),
         (changed("a", ["1", "x", "3"]), "MeanRegressor works on numbers, but 1 of the columns are not: 'a'"),
         (changed("a", [1.0, np.inf, 3.0]), "column 'a' holds an infinite value in row 1: "),
         (changed("a", [None, None, None]), r"cannot use missing values, and 3 cells are missing.*'a' \(3\)"),

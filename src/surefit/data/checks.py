@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
+from surefit.data.agree import is_number
 from surefit.data.batch import Batch
 from surefit.data.column_batch import ColumnBatch
 from surefit.data.extremes import refuse_large_target
@@ -112,10 +113,23 @@ def other_kinds(who: str, columns: list[Column], rows: int) -> str:
     names = listed([f"{column.name!r} ({column.kind})" for column in columns])
     return (
         f"{who} works on numbers, but {len(columns)} of the columns are not: {names}, "
-        f"{rows * len(columns)} cells in this batch. "
+        f"{rows * len(columns)} cells in this batch. {_strays(columns)}"
         "Leave them out with surefit.read(..., columns=[...]), or turn them into numbers "
         "first with OneHotEncoder or TablePreparer."
     )
+
+
+def _strays(columns: list[Column]) -> str:
+    """The sentence for columns that would be numbers but for a few values; nothing where there is none."""
+    found = []
+    for column in columns:
+        levels = [str(level) for level in ([] if column.levels is None else column.levels)]
+        strays = [repr(level) for level in levels if not is_number(level)]
+        if 0 < len(strays) <= len(levels) / 2:
+            found.append(
+                f"{column.name!r} would be numbers but for {listed(strays, 3)}: correct or empty them. "
+            )
+    return "".join(found)
 
 
 def missing_cells(who: str, counts: dict[str, int], rows: str = "") -> str:

@@ -5,6 +5,7 @@ The words that scikit-learn's users and its estimator checks look for are kept.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,8 @@ def _of_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
         and (len(frame) == 0 or gone[str(name)] < len(frame))
     ]
     if other:
-        return other_kinds(who, other, len(frame))
+        seen = [replace(c, levels=_values(frame[c.name])) if c.kind == "category" else c for c in other]
+        return other_kinds(who, seen, len(frame))
     endless = {
         str(name): int((frame[name].abs() == float("inf")).sum())
         for name in frame.columns
@@ -140,3 +142,9 @@ def _infinite(counts: dict[str, int]) -> str:
 
 def _missing(who: str, counts: dict[str, int]) -> str:
     return f"Input X contains NaN: {missing_cells(who, counts)}"
+
+
+def _values(column: Any) -> np.ndarray[Any, Any]:
+    """The distinct values at the top of a column, as text."""
+    top = (value for value in column.head(10_000).to_list() if value is not None and value == value)
+    return np.array(list(dict.fromkeys(map(str, top))), dtype=object)

@@ -122,7 +122,7 @@ def _join(stream: Any, role: Role, values: Any) -> Any:
     if not hasattr(stream, "beside"):
         raise DataError(
             f"the {role} must name a column when the table is read from a file, a query or an iterator, "
-            f"not be a {type(values).__name__}: put it into the table."
+            f"not be of type {type(values).__name__}: put it into the table, and name it."
         )
     return stream.beside(role, values)
 
