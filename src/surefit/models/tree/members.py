@@ -147,7 +147,8 @@ def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, code
         target, classes = (y, None) if coded is None else coded
         schema = Schema(X.shape[1], None, len(X), classes, targets=1)
         return member._fit_admitted(ArraySource(schema, Batch(X, target, weight)))
-    return member.fit(X, y) if weight is None else member.fit(X, y, sample_weight=weight)
+    member.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+    return member  # for a model of someone else's may return nothing
 
 
 def jobs_for(n_jobs: int | None) -> int:
