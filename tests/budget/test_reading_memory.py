@@ -15,7 +15,7 @@ import pytest
 
 import surefit
 from surefit.data.checks import Checked
-from surefit.data.readers.parquet import WHOLE
+from surefit.data.readers.parquet import PIECES, WHOLE
 from surefit.data.source import MappedSource
 from surefit.data.stream import BATCH_BYTES
 from surefit.engine.base import choose_engine
@@ -74,6 +74,13 @@ def test_two_threads_hold_one_row_group_open(tmp_path, monkeypatch):
     assert moments(path) == 4 * ROWS
     assert max(np.cumsum(held)) == 1
     assert len(held) == 8
+
+
+def test_a_row_group_that_is_decoded_at_once_is_few_batches(tmp_path):
+    """Each batch costs a conversion of every column and a join of sums, whatever its size."""
+    path = write(tmp_path / "t.parquet", groups=1, rows=200_000)
+    assert 8 * COLUMNS * 200_000 <= WHOLE
+    assert [len(batch) for batch in surefit.read(path)] == PIECES * [200_000 // PIECES]
 
 
 def test_arrow_holds_little_more_than_one_reader(tmp_path):
