@@ -300,3 +300,21 @@ def test_files_larger_than_a_batch_give_the_same_answer(tmp_path):
     np.testing.assert_allclose(streamed.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-12)
     assert surefit.verify(streamed, str(tmp_path / "*.parquet"), "target").holds
     assert list(streamed.feature_names_in_) == [f"c{j}" for j in range(5)]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("units", ["like", "unlike"])
+def test_equal_rows_among_fewer_than_columns_are_one_row_each(fit_intercept, units):
+    """What rounding leaves of a row that is there twice must not be taken for a row of its own."""
+    rng = np.random.default_rng(42)
+    X, y = rng.uniform(size=(10, 20)), rng.uniform(size=10)
+    X = X * 10.0 ** rng.integers(-9, 9, 20) if units == "unlike" else X
+    rows, targets = np.vstack([X, X[:5]]), np.r_[y, y[:5]]
+    for cls, options in ((surefit.LinearRegression, {}), (surefit.Ridge, {"alpha": 0.0})):
+        model = cls(fit_intercept=fit_intercept, **options).fit(rows, targets)
+        weighted = cls(fit_intercept=fit_intercept, **options).fit(X, y, np.r_[np.full(5, 2.0), np.ones(5)])
+        assert model.certificate_.holds
+        np.testing.assert_allclose(model.predict(X), y, rtol=1e-9)
+        np.testing.assert_allclose(
+            model.coef_, weighted.coef_, rtol=1e-6, atol=1e-12 * abs(model.coef_).max()
+        )

@@ -117,14 +117,17 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
         X, Y = turned(across, X), turned(across, Y)
     n, p = X.shape
     order, places = np.argsort(-(X * X).sum(axis=0), kind="stable"), np.arange(n)
-    if unlike_units(X):
+    unlike = unlike_units(X)
+    if unlike:
         Q, R, places = linalg.qr(X.T[order], mode="economic", pivoting=True, check_finite=False)
     else:  # which is quicker
         Q, R = linalg.qr(X.T[order], mode="economic", check_finite=False)
     U, s, Vt = linalg.svd(R, full_matrices=False, check_finite=False)
     tiny = 8 * max(n, p) * np.finfo(float).eps
-    lengths = column_lengths((R * R).sum(axis=1))
-    if 0 < n <= p and linalg.lapack.dtrcon(R / lengths[:, None])[0] > tiny:
+    alike = R  # its rows must not be scaled: those of equal rows of X are rounding, and would be made large
+    if unlike:
+        alike = linalg.qr((X / column_lengths((X * X).sum(axis=0))).T, mode="r", check_finite=False)[0][:n]
+    if 0 < n <= p and linalg.lapack.dtrcon(alike)[0] > tiny:
         rank, root = n, Q @ linalg.solve_triangular(R, np.eye(n), trans="T", check_finite=False)
     else:
         rank = int((s > tiny * s.max(initial=0.0)).sum())
