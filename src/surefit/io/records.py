@@ -147,6 +147,8 @@ def _built(
 ) -> Estimator:
     if inside and not state:
         return _made(cls, parameters)
+    if hasattr(cls, "of_older_file"):
+        state = cls.of_older_file(parameters, state)
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
     # What a class learns since a file was written has a default.
     later = {f"{entry.name}_": entry.default for entry in fields(cls.learns) if entry.default is not MISSING}

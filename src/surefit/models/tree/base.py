@@ -75,6 +75,13 @@ class DecisionTree(TreeRows, abstract=True):
     def _class_counts(self) -> tuple[int, ...]:
         return ()
 
+    @classmethod
+    def of_older_file(cls, parameters: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+        """Fitted values that an older version wrote, as they are kept now."""
+        from surefit.models.tree.older_files import tree_of_older_file
+
+        return tree_of_older_file(state, cls.kernel_criteria[parameters["criterion"]])
+
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         from surefit.models.tree.stream_learning import is_streamed, learn_tree
 

@@ -112,6 +112,13 @@ class Forest(TreeRows, abstract=True):
     def _balanced(self) -> bool:
         return False
 
+    @classmethod
+    def of_older_file(cls, parameters: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+        """Fitted values that an older version wrote, as they are kept now."""
+        from surefit.models.tree.older_files import forest_of_older_file
+
+        return forest_of_older_file(state)
+
     def _iteration_limit(self) -> int:
         return -(-self.n_estimators // BLOCK)
 
