@@ -231,6 +231,11 @@ CASES = {
     "quad_cd.quad_cd": ("quad_cd", "quad_cd", Writing(quadratic)),
     "column_cd.column_cd": ("column_cd", "column_cd", Writing(columns)),
     "task_cd.task_cd": ("task_cd", "task_cd", Writing(tasks)),
+    "task_cd.row_gap": (
+        "task_cd",
+        "row_gap",
+        (X[:12, :3].copy(), X[20:32, :3].copy(), TABLE.l1, TABLE.l2, 9.0),
+    ),
     "finite.all_finite": ("finite", "all_finite", (X,)),
     "gram.centred_gram": ("gram", "centred_gram", (X, X[:, :2] ** 2, np.arange(20_000) % 3.0)),
     "gram.centred_gram csr": ("gram", "centred_gram", (SPARSE,)),
