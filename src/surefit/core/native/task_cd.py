@@ -45,7 +45,8 @@ def task_cd(
     if native is None:
         return task_cd_twin(G, C, l1, l2, W, gradient, outside=outside, tolerance=tolerance, most=most)
     l1, l2 = (np.ascontiguousarray(level, dtype=np.float64) for level in (l1, l2))
-    return native.task_cd(G, np.ascontiguousarray(C), l1, l2, W, gradient, outside, tolerance, most)
+    sweeps, gap = native.task_cd(G, np.ascontiguousarray(C), l1, l2, W, gradient, outside, tolerance, most)
+    return int(sweeps), float(gap)
 
 
 def task_cd_twin(
@@ -81,7 +82,7 @@ def task_cd_twin(
             length = np.sqrt(max(G[j, j], 0.0))
             moved = max(moved, length * float(np.linalg.norm(step)))
             size = max(size, length * float(np.linalg.norm(W[j])))
-        sweeps, moving = sweeps + 1, moved > 4 * np.finfo(float).eps * size
+        sweeps, moving = sweeps + 1, bool(moved > 4 * np.finfo(float).eps * size)
         if sweeps % _SWEEPS_TO_A_LOOK == 0 or not moving or sweeps == most:
             gap = gap_here()
     return sweeps, gap
@@ -96,7 +97,7 @@ def row_gap(W: Matrix, gradient: Matrix, l1: Vector, l2: Vector, rr: float) -> f
     native = compiled()
     if native is None:
         return row_gap_twin(W, gradient, l1, l2, rr)
-    return native.row_gap(np.ascontiguousarray(W), np.ascontiguousarray(gradient), l1, l2, rr)
+    return float(native.row_gap(np.ascontiguousarray(W), np.ascontiguousarray(gradient), l1, l2, rr))
 
 
 def row_gap_twin(W: Matrix, gradient: Matrix, l1: Vector, l2: Vector, rr: float) -> float:
