@@ -86,7 +86,7 @@ struct TaskEnd {
   double gap;
 };
 
-constexpr Index kSweepsToALook = 5;
+constexpr Index kSweepsToALook = 20;
 
 // Sweeps until the gap is at most `tolerance`, until no row moves any more, or `most` times. `outside` is the
 // mean square of the residual at W = 0. Starts from W and leaves there the answer, and in gradient GW - C.

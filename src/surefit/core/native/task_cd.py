@@ -12,7 +12,7 @@ from surefit.core.native import compiled
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-_SWEEPS_TO_A_LOOK = 5
+_SWEEPS_TO_A_LOOK = 20
 
 
 def task_cd(
