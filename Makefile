@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check -qq
 TASK ?=
 MAKEFLAGS += --jobs=2
+unexport MAKEFLAGS  # ninja would look for the jobs of a make that calls itself
 NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
