@@ -52,7 +52,8 @@ def plot_worths(
 ) -> Any:
     """Draw numbers with their intervals from plain values, a line each, the largest at the top.
 
-    >>> plot_worths(["a", "b"], [0.1, 0.3], [0.0, 0.2], [0.2, 0.4]).to_dict()["layer"][1]["data"]["values"][0]
+    >>> chart = plot_worths(["a", "b"], [0.1, 0.3], [0.0, 0.2], [0.2, 0.4])
+    >>> next(rows for rows in chart.to_dict()["datasets"].values() if "mean" in rows[0])[0]
     {'name': 'b', 'mean': 0.3, 'low': 0.2, 'high': 0.4}
     """
     import altair as alt
