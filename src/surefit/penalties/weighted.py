@@ -56,6 +56,27 @@ class Weighted(Tabulated):
         lengths = share * float(np.abs(flat).sum()) if share > 0 else 0.0
         return self.strength * (squares + lengths)
 
+    def conjugate(self, u: ArrayLike) -> float:
+        """Return the sum of the conjugates; certificates ask for it of many multiples of a slope."""
+        if self.positive or self.weights is not None:
+            return super().conjugate(u)
+        size, (l1, l2) = np.abs(coefficients(u).ravel()), self._levels
+        if l2 == 0:
+            return 0.0 if size.max(initial=0.0) <= l1 else np.inf
+        excess = np.maximum(size - l1, 0.0)
+        return 0.5 * float(excess @ excess) / l2
+
+    def dual_scaling(self, u: ArrayLike) -> float:
+        """Return the largest factor in [0, 1] that makes the conjugate finite, up to rounding."""
+        if self.positive or self.weights is not None:
+            return super().dual_scaling(u)
+        most, (l1, l2) = float(np.abs(coefficients(u)).max(initial=0.0)), self._levels
+        return 1.0 if l2 > 0 or most <= l1 else float(l1 / most * (1 - 2 * np.finfo(float).eps))
+
+    @property
+    def _levels(self) -> tuple[float, float]:
+        return self.strength * self.l1_share, self.strength * (1 - self.l1_share)
+
     def quadratic(self, p: int) -> Floats | None:
         """Return the weights of the squares, if there is nothing else."""
         if self.positive or self.weights is not None or self.l1_share > 0:
