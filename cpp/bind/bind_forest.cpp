@@ -39,29 +39,28 @@ std::pair<std::vector<E>, std::vector<std::int64_t>> joined(std::vector<ForestTr
 }
 
 template <class T, class Y>
-nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> order,
-               Vector<std::int64_t> known, Vector<std::uint8_t> bins, Vector<double> lowest,
-               Vector<double> highest, Vector<Y> y, Index outputs, std::optional<Vector<double>> weight,
-               std::optional<Vector<double>> cumulative, Index draws, bool balanced, int criterion,
-               std::vector<Index> starts, std::vector<Index> levels, std::vector<std::int8_t> monotone,
-               Index max_depth, Index min_rows_split, Index min_rows_leaf, double min_weight_leaf,
-               double min_decrease, double min_gain, double pure_below, Index max_leaves, Index max_columns,
-               bool random_threshold, Vector<std::uint64_t> seeds, int threads) {
+nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> rank, Vector<std::uint8_t> bins,
+               Vector<double> lowest, Vector<double> highest, Vector<Y> y, Index outputs,
+               std::optional<Vector<double>> weight, std::optional<Vector<double>> cumulative, Index draws,
+               bool balanced, int criterion, std::vector<Index> starts, std::vector<Index> levels,
+               std::vector<std::int8_t> monotone, Index max_depth, Index min_rows_split, Index min_rows_leaf,
+               double min_weight_leaf, double min_decrease, double min_gain, double pure_below,
+               Index max_leaves, Index max_columns, bool random_threshold, Vector<std::uint64_t> seeds,
+               int threads) {
   const Dense<T> table = dense(X);
   const Index cells = table.rows * table.cols;
   expect(table.rows > 0 && table.cols > 0, "X must have rows and columns");
-  expect(table.rows < static_cast<Index>(kSameValue), "X has too many rows");
+  expect(table.rows < static_cast<Index>(kMissingCode), "X has too many rows");
   expect(static_cast<Index>(y.shape(0)) == table.rows * outputs, "y must have one entry a row and output");
   expect(static_cast<Index>(levels.size()) == table.cols, "levels must have one entry a column");
   expect(!weight || static_cast<Index>(weight->shape(0)) == table.rows, "weight must have one entry a row");
   expect(!cumulative || static_cast<Index>(cumulative->shape(0)) == table.rows,
          "cumulative must have one entry a row");
   expect(
-      !order || (static_cast<Index>(order->shape(0)) == cells && static_cast<Index>(bins.shape(0)) == cells &&
-                 static_cast<Index>(known.shape(0)) == table.cols &&
-                 static_cast<Index>(lowest.shape(0)) == table.cols * kMostBins &&
-                 static_cast<Index>(highest.shape(0)) == table.cols * kMostBins),
-      "the sorted columns must be those of X");
+      !rank || (static_cast<Index>(rank->shape(0)) == cells && static_cast<Index>(bins.shape(0)) == cells &&
+                static_cast<Index>(lowest.shape(0)) == table.cols * kMostBins &&
+                static_cast<Index>(highest.shape(0)) == table.cols * kMostBins),
+      "the ranked columns must be those of X");
   TreeRules rules;
   rules.max_depth = max_depth;
   rules.min_rows_split = min_rows_split;
@@ -74,7 +73,7 @@ nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> ord
                             weight ? weight->data() : nullptr, balanced};
   const ForestTarget<Y> target{y.data(), outputs, static_cast<Impurity>(criterion), starts};
   ForestColumns columns{};
-  if (order) columns = {order->data(), known.data(), bins.data(), lowest.data(), highest.data()};
+  if (rank) columns = {rank->data(), bins.data(), lowest.data(), highest.data()};
   std::vector<ForestTree> trees;
   call(threads, [&](const Run& run) {
     trees = Forest<T, Y>(run, table, quick, columns, target, sample, rules, levels, monotone)
@@ -97,19 +96,18 @@ nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> ord
 }
 
 template <class T>
-void columns(Matrix<T> X, OutVector<std::uint32_t> order, OutVector<std::int64_t> known,
-             OutVector<std::uint8_t> bins, OutVector<double> lowest, OutVector<double> highest, int threads) {
+void columns(Matrix<T> X, OutVector<std::uint32_t> rank, OutVector<std::uint8_t> bins,
+             OutVector<double> lowest, OutVector<double> highest, int threads) {
   const Dense<T> table = dense(X);
   const Index cells = table.rows * table.cols;
-  expect(table.rows < static_cast<Index>(kSameValue), "X has too many rows");
-  expect(static_cast<Index>(order.shape(0)) == cells && static_cast<Index>(bins.shape(0)) == cells,
-         "order and bins must have one entry a cell of X");
-  expect(static_cast<Index>(known.shape(0)) == table.cols, "known must have one entry a column");
+  expect(table.rows < static_cast<Index>(kMissingCode), "X has too many rows");
+  expect(static_cast<Index>(rank.shape(0)) == cells && static_cast<Index>(bins.shape(0)) == cells,
+         "rank and bins must have one entry a cell of X");
   expect(static_cast<Index>(lowest.shape(0)) == table.cols * kMostBins &&
              static_cast<Index>(highest.shape(0)) == table.cols * kMostBins,
          "lowest and highest must have 255 entries a column");
   call(threads, [&](const Run& run) {
-    forest_columns(run, table, order.data(), known.data(), bins.data(), lowest.data(), highest.data());
+    forest_columns(run, table, rank.data(), bins.data(), lowest.data(), highest.data());
   });
 }
 
@@ -124,8 +122,8 @@ void draws(std::uint64_t seed, Index number, std::optional<Vector<double>> cumul
 
 template <class T, class Y>
 void define_grow(nb::module_& m, const char* name) {
-  m.def(name, &grow<T, Y>, "X"_a.noconvert(), "quick"_a, "order"_a.noconvert().none(), "known"_a.noconvert(),
-        "bins"_a.noconvert(), "lowest"_a.noconvert(), "highest"_a.noconvert(), "y"_a.noconvert(), "outputs"_a,
+  m.def(name, &grow<T, Y>, "X"_a.noconvert(), "quick"_a, "rank"_a.noconvert().none(), "bins"_a.noconvert(),
+        "lowest"_a.noconvert(), "highest"_a.noconvert(), "y"_a.noconvert(), "outputs"_a,
         "weight"_a.noconvert().none(), "cumulative"_a.noconvert().none(), "draws"_a, "balanced"_a,
         "criterion"_a, "starts"_a, "levels"_a, "monotone"_a, "max_depth"_a, "min_rows_split"_a,
         "min_rows_leaf"_a, "min_weight_leaf"_a, "min_decrease"_a, "min_gain"_a, "pure_below"_a,
@@ -134,8 +132,8 @@ void define_grow(nb::module_& m, const char* name) {
 
 template <class T>
 void define_columns(nb::module_& m) {
-  m.def("forest_columns", &columns<T>, "X"_a.noconvert(), "order"_a.noconvert(), "known"_a.noconvert(),
-        "bins"_a.noconvert(), "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a);
+  m.def("forest_columns", &columns<T>, "X"_a.noconvert(), "rank"_a.noconvert(), "bins"_a.noconvert(),
+        "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a);
 }
 
 void define(nb::module_& m) {

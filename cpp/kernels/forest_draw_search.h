@@ -33,6 +33,15 @@ class DrawSearch {
   }
 
   template <class Place>
+  void look_at(const T* cells, Index step, Index column_step, const Index* columns, Index many,
+               const Place* places, Index count, const typename Target::Row* rows, const ForestSums& node,
+               CodeSplit& best) {
+    for (Index c = 0; c < many; ++c)
+      look_at(cells + columns[c] * column_step, step, places, count, rows, node, columns[c], best);
+  }
+
+ private:
+  template <class Place>
   void look_at(const T* column, Index step, const Place* places, Index count,
                const typename Target::Row* rows, const ForestSums& node, Index j, CodeSplit& best) {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -70,7 +79,6 @@ class DrawSearch {
     best.missing_left = missing_left;
   }
 
- private:
   const Target& target_;
   const SearchRules& rules_;
   typename Target::Side left_;

@@ -1,8 +1,8 @@
 // Grows one tree of a forest on one thread.
 //
-// Nodes with many rows are split by the bins of their columns. Once all nodes are small, one walk over each
-// sorted column tells the values in every small node apart; from there on the search is exact, and works on
-// a few kilobytes. Thresholds that are drawn at random need neither bins nor order.
+// Nodes with many rows are split by the bins of their columns. In a small node the ranks of its values are
+// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes. Thresholds
+// that are drawn at random need neither bins nor ranks.
 #pragma once
 
 #include <functional>
@@ -74,7 +74,6 @@ class ForestGrower {
         visit(tree, node, field, by_bin_, edges);
       }
     }
-    if (!draws) tell_apart(rows, small);
     for (const Waiting& root : small) {
       poll();
       grow_small(tree, root, sample, rows);
@@ -101,10 +100,8 @@ class ForestGrower {
     Place* spare;
   };
 
-  struct Slot {
-    std::uint32_t task, at;
-  };
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr int kBucketBits = 10;
+  static constexpr std::uint16_t kFull = 48;
   static constexpr double kTiny = std::numeric_limits<double>::epsilon();
 
   bool is_leaf(const Waiting& node, const ForestSums& sums) const {
@@ -159,11 +156,8 @@ class ForestGrower {
     CodeSplit best;
     search.at_node(node.seed);
     const Index columns = choose_columns(node, field, search);
-    for (Index i = 0; i < columns; ++i) {
-      const Index j = chosen_[static_cast<std::size_t>(i)];
-      search.look_at(field.codes + j * field.column_step, field.step, places, count, prepared_.data(), sums_,
-                     j, best);
-    }
+    search.look_at(field.codes, field.step, field.column_step, chosen_.data(), columns, places, count,
+                   prepared_.data(), sums_, best);
     if (best.column < 0) return leaf(tree, node, sums_);
     const auto* column = field.codes + best.column * field.column_step;
     auto *kept = places, *away = field.spare;
@@ -211,36 +205,64 @@ class ForestGrower {
     return gain / total_ + kTiny >= rules_.min_decrease && gain / sums_.weight + kTiny >= rules_.min_gain;
   }
 
-  // Gives the values of each column codes within each of the small nodes, in one walk over its sorted rows.
-  void tell_apart(const std::vector<std::uint32_t>& rows, const std::vector<Waiting>& small) {
-    slots_.assign(static_cast<std::size_t>(X_.rows), Slot{kNone, 0});
-    codes_.resize(rows.size() * static_cast<std::size_t>(X_.cols));
-    for (std::size_t t = 0; t < small.size(); ++t)
-      for (Index i = small[t].begin; i < small[t].end; ++i)
-        slots_[rows[static_cast<std::size_t>(i)]] = {static_cast<std::uint32_t>(t),
-                                                     static_cast<std::uint32_t>(i)};
-    struct Last {
-      std::uint32_t value;
-      std::uint16_t code;
-    };
-    std::vector<Last> last(small.size());
+  // Gives the values of each column codes within a small node.
+  void tell_apart(const std::uint32_t* rows, Index count) {
+    ranks_.resize(static_cast<std::size_t>(count * X_.cols));
+    codes_.resize(ranks_.size());
+    for (Index i = 0; i < count; ++i) {
+      const std::uint32_t* own = columns_.rank + static_cast<Index>(rows[i]) * X_.cols;
+      for (Index j = 0; j < X_.cols; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
+    }
     for (Index j = 0; j < X_.cols; ++j) {
-      const std::uint32_t* order = columns_.order + j * X_.rows;
-      std::fill(last.begin(), last.end(), Last{0, 0xFFFF});
-      std::uint32_t value = 0;
-      for (Index i = 0; i < X_.rows; ++i) {
-        value += (order[i] & kSameValue) == 0;
-        const Slot slot = slots_[order[i] & ~kSameValue];
-        if (slot.task == kNone) continue;
-        Last& before = last[slot.task];
-        const Waiting& node = small[slot.task];
-        before.code = static_cast<std::uint16_t>(before.code + (before.value != value));
-        before.value = value;
-        codes_[static_cast<std::size_t>(node.begin * X_.cols + j * (node.end - node.begin) +
-                                        static_cast<Index>(slot.at) - node.begin)] =
-            i < columns_.known[j] ? before.code : static_cast<std::uint16_t>(kLocalRows);
+      const std::uint32_t* own = ranks_.data() + j * count;
+      std::uint16_t* codes = codes_.data() + j * count;
+      std::uint32_t low = kMissingCode, high = 0;
+      std::size_t known = 0;
+      for (Index i = 0; i < count; ++i) {
+        codes[i] = static_cast<std::uint16_t>(kLocalRows);
+        if (own[i] == kMissingCode) continue;
+        low = std::min(low, own[i]), high = std::max(high, own[i]);
+        keys_[known++] = std::uint64_t{own[i]} << 32 | static_cast<std::uint64_t>(i);
+      }
+      const std::uint64_t* sorted = sort_keys(known, low, high);
+      std::uint16_t code = 0xFFFF;
+      std::uint64_t before = ~std::uint64_t{0};
+      for (std::size_t i = 0; i < known; ++i) {
+        code = static_cast<std::uint16_t>(code + (sorted[i] >> 32 != before));
+        before = sorted[i] >> 32;
+        codes[sorted[i] & 0xFFFFFFFFu] = code;
       }
     }
+  }
+
+  // Sorts keys by their ranks, from `low` to `high`: by the first bits of their distance from the lowest,
+  // which spread them well, and what shares a bucket by insertion, unless that is too much.
+  const std::uint64_t* sort_keys(std::size_t count, std::uint32_t low, std::uint32_t high) {
+    if (count == 0) return keys_.data();
+    const int shift = std::max(static_cast<int>(std::bit_width(high - low)) - kBucketBits, 0);
+    std::array<std::uint16_t, (1 << kBucketBits) + 1> start{};
+    auto bucket = [&](std::uint64_t key) { return (static_cast<std::uint32_t>(key >> 32) - low) >> shift; };
+    for (std::size_t i = 0; i < count; ++i) ++start[bucket(keys_[i]) + 1];
+    const std::uint32_t last = (high - low) >> shift;
+    std::uint16_t fullest = 0;
+    for (std::uint32_t b = 0; b <= last; ++b) {
+      fullest = std::max(fullest, start[b + 1]);
+      start[b + 1] = static_cast<std::uint16_t>(start[b + 1] + start[b]);
+    }
+    std::uint64_t* sorted = spare_keys_.data();
+    for (std::size_t i = 0; i < count; ++i) sorted[start[bucket(keys_[i])]++] = keys_[i];
+    if (shift == 0) return sorted;
+    if (fullest > kFull) {
+      std::sort(sorted, sorted + count);
+      return sorted;
+    }
+    for (std::size_t i = 1; i < count; ++i) {
+      const std::uint64_t key = sorted[i];
+      std::size_t at = i;
+      for (; at > 0 && sorted[at - 1] > key; --at) sorted[at] = sorted[at - 1];
+      sorted[at] = key;
+    }
+    return sorted;
   }
 
   template <class Field, class Search, class Threshold>
@@ -271,8 +293,9 @@ class ForestGrower {
     root.begin = 0, root.end = count;
     stack_.assign(1, root);
     if (!rules_.search.random_threshold) {
-      const Field<std::uint16_t, std::uint16_t> field{
-          codes_.data() + from * X_.cols, 1, count, local_.data(), places_.data(), spare.data()};
+      tell_apart(rows.data() + from, count);
+      const Field<std::uint16_t, std::uint16_t> field{codes_.data(),  1,           count, local_.data(),
+                                                      places_.data(), spare.data()};
       visit_all(tree, field, by_value_, middle);
       return;
     }
@@ -296,10 +319,10 @@ class ForestGrower {
   std::vector<SampleRow> local_;
   std::vector<std::uint16_t> places_, codes_;
   std::vector<Index> chosen_;
-  std::vector<std::uint32_t> spare_;
+  std::vector<std::uint32_t> spare_, ranks_;
+  std::array<std::uint64_t, static_cast<std::size_t>(kLocalRows)> keys_, spare_keys_;
   std::vector<typename Target::Row> prepared_;
   std::vector<Waiting> stack_;
-  std::vector<Slot> slots_;
   ForestSums sums_;
   double total_ = 0.0;
 };

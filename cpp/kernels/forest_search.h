@@ -33,8 +33,8 @@ class CodeSearch {
       : target_(target),
         rules_(rules),
         width_(target.width()),
-        sums_(static_cast<std::size_t>((kMissing + 1) * width_)),
-        counts_(static_cast<std::size_t>(kMissing + 1)),
+        sums_(static_cast<std::size_t>(kTogether * (kMissing + 1) * width_)),
+        counts_(static_cast<std::size_t>(kTogether * (kMissing + 1))),
         left_(target.side()),
         with_missing_(target.side()) {}
 
@@ -51,41 +51,69 @@ class CodeSearch {
     return false;
   }
 
-  // Takes the best split of column j if it is better than the best so far. column: its codes, `step` apart.
+  // Takes the best split of some columns if it is better than the best so far. codes: those of row i and
+  // column j are at i * step + j * column_step.
   template <class Place>
-  void look_at(const Code* column, Index step, const Place* places, Index count,
-               const typename Target::Row* rows, const ForestSums& node, Index j, CodeSplit& best) {
-    if (rules_.min_rows_leaf > 1)
-      scan<true>(add_up<true>(column, step, places, count, rows), count, node, j, best);
-    else
-      scan<false>(add_up<false>(column, step, places, count, rows), count, node, j, best);
+  void look_at(const Code* codes, Index step, Index column_step, const Index* columns, Index many,
+               const Place* places, Index count, const typename Target::Row* rows, const ForestSums& node,
+               CodeSplit& best) {
+    for (Index first = 0; first < many; first += kTogether) {
+      const Index some = std::min(kTogether, many - first);
+      std::array<const Code*, static_cast<std::size_t>(kTogether)> column;
+      for (Index c = 0; c < some; ++c)
+        column[static_cast<std::size_t>(c)] = codes + columns[first + c] * column_step;
+      const bool counted = rules_.min_rows_leaf > 1;
+      if (counted)
+        add_up<true>(column.data(), some, step, places, count, rows);
+      else
+        add_up<false>(column.data(), some, step, places, count, rows);
+      for (Index c = 0; c < some; ++c) {
+        if (counted)
+          scan<true>(c, count, node, columns[first + c], best);
+        else
+          scan<false>(c, count, node, columns[first + c], best);
+      }
+    }
   }
 
  private:
   static constexpr Index kWords = kMissing / 64 + 1;
+  // Columns whose sums are made in one walk over the rows, which lie apart where codes are bytes.
+  static constexpr Index kTogether = sizeof(Code) == 1 ? 6 : 1;
 
-  // Returns how many rows are missing; only whether there are any, unless rows are counted.
   template <bool kCounted, class Place>
-  Index add_up(const Code* column, Index step, const Place* places, Index count,
-               const typename Target::Row* rows) {
-    typename Target::Sum* sums = sums_.data();
-    std::uint64_t* seen = seen_.data();
+  void add_up(const Code* const* column, Index some, Index step, const Place* places, Index count,
+              const typename Target::Row* rows) {
     for (Index i = 0; i < count; ++i) {
-      const auto code = static_cast<Index>(column[static_cast<Index>(places[i]) * step]);
-      Target::add(sums + code * width_, rows[i]);
-      seen[code >> 6] |= std::uint64_t{1} << (code & 63);
-      if (kCounted) ++counts_[static_cast<std::size_t>(code)];
+      const Index at = static_cast<Index>(places[i]) * step;
+      for (Index c = 0; c < some; ++c) {
+        const auto code = static_cast<Index>(column[c][at]), slot = c * (kMissing + 1) + code;
+        Target::add(sums_.data() + slot * width_, rows[i]);
+        seen_[static_cast<std::size_t>(c * kWords + (code >> 6))] |= std::uint64_t{1} << (code & 63);
+        if (kCounted) ++counts_[static_cast<std::size_t>(slot)];
+      }
     }
-    std::uint64_t& word = seen[kMissing >> 6];
+  }
+
+  // How many rows of a column are missing; only whether there are any, unless rows are counted.
+  template <bool kCounted>
+  Index missing(Index c) {
+    std::uint64_t& word = seen_[static_cast<std::size_t>(c * kWords + (kMissing >> 6))];
     const std::uint64_t bit = std::uint64_t{1} << (kMissing & 63);
     if ((word & bit) == 0) return 0;
     word ^= bit;
     if (!kCounted) return 1;
-    return static_cast<Index>(std::exchange(counts_[static_cast<std::size_t>(kMissing)], 0u));
+    return static_cast<Index>(
+        std::exchange(counts_[static_cast<std::size_t>(c * (kMissing + 1) + kMissing)], 0u));
   }
 
+  // c: which of the columns added up together; j: its number.
   template <bool kCounted>
-  void scan(Index gone, Index count, const ForestSums& node, Index j, CodeSplit& best) {
+  void scan(Index c, Index count, const ForestSums& node, Index j, CodeSplit& best) {
+    const Index gone = missing<kCounted>(c);
+    typename Target::Sum* sums = sums_.data() + c * (kMissing + 1) * width_;
+    std::uint32_t* counts = counts_.data() + c * (kMissing + 1);
+    std::uint64_t* seen = seen_.data() + c * kWords;
     left_.clear();
     Index rows_left = 0, before = -1;
     bool pending = false;  // a split was taken whose right code is the next
@@ -107,29 +135,27 @@ class CodeSearch {
       try_here(left_, rows_left, false, code);
       if (gone == 0 || end) return;
       with_missing_ = left_;
-      with_missing_.add(sums_.data() + kMissing * width_);
+      with_missing_.add(sums + kMissing * width_);
       try_here(with_missing_, rows_left + gone, true, code);
     };
     for (Index word = 0; word < kWords; ++word) {
-      std::uint64_t bits = seen_[static_cast<std::size_t>(word)];
-      seen_[static_cast<std::size_t>(word)] = 0;
+      std::uint64_t bits = std::exchange(seen[word], 0u);
       for (; bits != 0; bits &= bits - 1) {
         const Index code = word * 64 + std::countr_zero(bits);
         if (before >= 0) {
           boundary(before, false);
           if (pending) best.right = code, pending = false;
         }
-        typename Target::Sum* own = sums_.data() + code * width_;
+        typename Target::Sum* own = sums + code * width_;
         left_.add(own);
         for (Index k = 0; k < width_; ++k) own[k] = 0;
-        if (kCounted)
-          rows_left += static_cast<Index>(std::exchange(counts_[static_cast<std::size_t>(code)], 0u));
+        if (kCounted) rows_left += static_cast<Index>(std::exchange(counts[code], 0u));
         before = code;
       }
     }
     if (gone == 0) return;
     if (before >= 0) boundary(before, true);
-    for (Index k = 0; k < width_; ++k) sums_[static_cast<std::size_t>(kMissing * width_ + k)] = 0;
+    for (Index k = 0; k < width_; ++k) sums[kMissing * width_ + k] = 0;
   }
 
   const Target& target_;
@@ -137,7 +163,7 @@ class CodeSearch {
   Index width_;
   std::vector<typename Target::Sum> sums_;
   std::vector<std::uint32_t> counts_;
-  std::array<std::uint64_t, static_cast<std::size_t>(kWords)> seen_{};
+  std::array<std::uint64_t, static_cast<std::size_t>(kTogether* kWords)> seen_{};
   typename Target::Side left_, with_missing_;
 };
 

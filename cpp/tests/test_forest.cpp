@@ -17,15 +17,12 @@ struct Table {
   Index rows = 0, cols = 3;
   std::vector<double> X, number;
   std::vector<std::int32_t> y;
-  std::vector<std::uint32_t> order;
-  std::vector<std::int64_t> known;
+  std::vector<std::uint32_t> rank;
   std::vector<std::uint8_t> bins;
   std::vector<double> lowest, highest;
 
   Dense<double> dense() const { return {X.data(), rows, cols, Order::C}; }
-  ForestColumns columns() const {
-    return {order.data(), known.data(), bins.data(), lowest.data(), highest.data()};
-  }
+  ForestColumns columns() const { return {rank.data(), bins.data(), lowest.data(), highest.data()}; }
 };
 
 Table table_of(Index rows, bool missing) {
@@ -42,10 +39,10 @@ Table table_of(Index rows, bool missing) {
     for (Index j = 0; missing && j < 3; ++j)
       if (random() % 10 == 0) table.X[at(i * 3 + j)] = std::nan("");
   }
-  table.order.resize(at(rows * 3)), table.bins.resize(at(rows * 3)), table.known.resize(3);
+  table.rank.resize(at(rows * 3)), table.bins.resize(at(rows * 3));
   table.lowest.resize(at(3 * kMostBins)), table.highest.resize(at(3 * kMostBins));
-  forest_columns(Run{}, table.dense(), table.order.data(), table.known.data(), table.bins.data(),
-                 table.lowest.data(), table.highest.data());
+  forest_columns(Run{}, table.dense(), table.rank.data(), table.bins.data(), table.lowest.data(),
+                 table.highest.data());
   return table;
 }
 

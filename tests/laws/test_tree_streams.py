@@ -169,7 +169,7 @@ def test_columns_of_many_values_grow_the_tree_of_the_same_bins(name: str) -> Non
         for code in range(int(coding.bins.counts[j])):
             lowest[j, code] = FINE[codes[:, j] == code, j].min()
             highest[j, code] = FINE[codes[:, j] == code, j].max()
-    columns = ForestColumns(found.order, found.known, np.ascontiguousarray(codes), lowest, highest)
+    columns = ForestColumns(found.rank, np.ascontiguousarray(codes), lowest, highest)
     same_tree(one, in_memory(FINE, y, kind, classes, rules, columns, NONE), close=True)
 
 

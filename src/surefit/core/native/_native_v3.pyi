@@ -646,8 +646,7 @@ def all_finite(x: F64, threads: int) -> bool: ...
 def forest_grow_classes(
     X: F32,
     quick: bool,
-    order: U32 | None,
-    known: I64,
+    rank: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -678,8 +677,7 @@ def forest_grow_classes(
 def forest_grow_classes(
     X: F64,
     quick: bool,
-    order: U32 | None,
-    known: I64,
+    rank: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -710,8 +708,7 @@ def forest_grow_classes(
 def forest_grow_numbers(
     X: F32,
     quick: bool,
-    order: U32 | None,
-    known: I64,
+    rank: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -742,8 +739,7 @@ def forest_grow_numbers(
 def forest_grow_numbers(
     X: F64,
     quick: bool,
-    order: U32 | None,
-    known: I64,
+    rank: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -771,13 +767,9 @@ def forest_grow_numbers(
     threads: int,
 ) -> tuple[Any, ...]: ...
 @overload
-def forest_columns(
-    X: F32, order: U32, known: I64, bins: U8, lowest: F64, highest: F64, threads: int
-) -> None: ...
+def forest_columns(X: F32, rank: U32, bins: U8, lowest: F64, highest: F64, threads: int) -> None: ...
 @overload
-def forest_columns(
-    X: F64, order: U32, known: I64, bins: U8, lowest: F64, highest: F64, threads: int
-) -> None: ...
+def forest_columns(X: F64, rank: U32, bins: U8, lowest: F64, highest: F64, threads: int) -> None: ...
 def forest_draws(seed: int, draws: int, cumulative: F64 | None, counts: U32) -> None: ...
 @overload
 def forest_sums(

@@ -1,4 +1,4 @@
-"""The columns of a forest: sorted once for all trees, and cut into bins of one byte."""
+"""The columns of a forest: ranked once for all trees, and cut into bins of one byte."""
 
 from __future__ import annotations
 
@@ -12,31 +12,29 @@ from surefit.core.config import threads
 from surefit.core.native import compiled
 
 BINS = 255
-SAME_VALUE = np.uint32(1 << 31)
+MISSING_RANK = np.uint32(0xFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForestColumns:
-    """Each column in ascending order, and its bins.
+    """Where each value stands in its column, and its bin.
 
-    order: (columns, rows), rows by ascending value, missing ones last; the highest bit marks a value that is
-    the same as the one before. known: how many of a column have a value. bins: (rows, columns), 255 for
-    missing. lowest, highest: (columns, 255), the ends of each bin.
+    rank: (rows, columns), how many lower values there are, each counted once; the largest number for missing.
+    bins: (rows, columns), 255 for missing. lowest, highest: (columns, 255), the ends of each bin.
     """
 
-    order: NDArray[np.uint32]
-    known: NDArray[np.int64]
+    rank: NDArray[np.uint32]
     bins: NDArray[np.uint8]
     lowest: NDArray[np.float64]
     highest: NDArray[np.float64]
 
 
 def forest_columns(X: NDArray[Any], *, _threads: int | None = None) -> ForestColumns:
-    """Sort and cut the columns of X; bins hold whole values, and about as many rows each.
+    """Rank and cut the columns of X; bins hold whole values, and about as many rows each.
 
     >>> found = forest_columns(np.array([[2.0], [1.0], [np.nan], [2.0]]))
-    >>> found.bins.ravel().tolist(), (found.order & ~SAME_VALUE).ravel().tolist()
-    ([1, 0, 255, 1], [1, 0, 3, 2])
+    >>> found.bins.ravel().tolist(), found.rank[[0, 1, 3]].ravel().tolist()
+    ([1, 0, 255, 1], [1, 0, 1])
     """
     native = compiled()
     if native is None:
@@ -44,8 +42,7 @@ def forest_columns(X: NDArray[Any], *, _threads: int | None = None) -> ForestCol
     found = _empty(X)
     native.forest_columns(
         X,
-        found.order.reshape(-1),
-        found.known,
+        found.rank.reshape(-1),
         found.bins.reshape(-1),
         found.lowest.reshape(-1),
         found.highest.reshape(-1),
@@ -64,8 +61,7 @@ def forest_columns_twin(X: NDArray[Any]) -> ForestColumns:
 def _empty(X: NDArray[Any]) -> ForestColumns:
     rows, width = X.shape
     return ForestColumns(
-        np.empty((width, rows), dtype=np.uint32),
-        np.empty(width, dtype=np.int64),
+        np.empty((rows, width), dtype=np.uint32),
         np.empty((rows, width), dtype=np.uint8),
         np.zeros((width, BINS)),
         np.zeros((width, BINS)),
@@ -80,8 +76,8 @@ def _fill(found: ForestColumns, X: NDArray[np.float64]) -> None:
         known = int(np.count_nonzero(~np.isnan(x)))
         same = np.zeros(rows, dtype=bool)
         same[1:] = (x[1:] == x[:-1]) | (np.isnan(x[1:]) & np.isnan(x[:-1]))
-        found.order[j] = order.astype(np.uint32) | np.where(same, SAME_VALUE, np.uint32(0))
-        found.known[j] = known
+        found.rank[order, j] = np.cumsum(~same) - 1
+        found.rank[order[known:], j] = MISSING_RANK
         found.bins[order[known:], j] = 255
         starts = np.flatnonzero(~same[:known])
         sizes = np.diff(np.append(starts, known))

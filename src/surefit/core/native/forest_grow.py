@@ -106,8 +106,7 @@ def forest_grow(
     found = grow(
         X,
         columns is not None or quick,
-        None if columns is None else columns.order.reshape(-1),
-        np.empty(0, dtype=np.int64) if columns is None else columns.known,
+        None if columns is None else columns.rank.reshape(-1),
         np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1),
         empty if columns is None else columns.lowest.reshape(-1),
         empty if columns is None else columns.highest.reshape(-1),
