@@ -111,7 +111,7 @@ def test_a_file_of_mixed_numbers_gives_the_fit_of_the_matrix(tmp_path, weight):
         (None, "Ridge cannot use missing values, and 1 cells are missing .*'double' .1."),
         (np.inf, "column 'double' holds an infinite value in row 7"),
         (-np.inf, "column 'double' holds an infinite value in row 7"),
-        (1e200, r"the numbers in column 0 of X are beyond 1e\+148"),
+        (1e200, r"the numbers in column 'double' are beyond 1e\+148"),
     ],
     ids=["missing", "infinite", "negative", "huge"],
 )
@@ -131,5 +131,5 @@ def test_squares_that_overflow_between_pieces_are_refused(tmp_path):
     parts = [Moments.of(Batch(far[rows, None], far[rows] * 0)) for rows in (slice(40), slice(40, 80))]
     with pytest.raises(DataError, match=r"column 0 of X are beyond 1e\+148"):
         parts[0] + parts[1]
-    with pytest.raises(DataError, match=r"column 0 of X are beyond 1e\+148"):
+    with pytest.raises(DataError, match=r"column 'far' are beyond 1e\+148"):
         surefit.LinearRegression().fit(tmp_path / "t.parquet", "y")

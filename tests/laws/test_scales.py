@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.laws.estimators import CLASSES, each_estimator, outputs, table
 
@@ -88,7 +90,17 @@ def test_within_the_range_nothing_changes_but_the_unit(kind, scale):
 def test_the_column_is_named(kind, most, least):
     cls = getattr(surefit, kind)
     X, y = table(cls, rows=24)
-    with pytest.raises(DataError, match=rf"numbers in column 1 of X are beyond 1e\+{most}, .* divide it by"):
+    with pytest.raises(
+        DataError, match=rf"numbers in column 1 of X are beyond 1e\+{most}, .* divide them by"
+    ):
         cls().fit(X * [1, 10.0 * 10.0**most, 1, 1], y)
-    with pytest.raises(DataError, match=rf"numbers in column 2 of X are below 1e-{least}, .* multiply it by"):
+    with pytest.raises(
+        DataError, match=rf"numbers in column 2 of X are below 1e-{least}, .* multiply them by"
+    ):
         cls().fit(X * [1, 1, 0.01 * 10.0**-least, 1], y)
+    with pytest.raises(DataError, match="column 1 of X") as raised:
+        cls().fit(X * [1, 10.0 * 10.0**most, 1, 1], y)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    named = pd.DataFrame(X * [1, 10.0 * 10.0**most, 1, 1], columns=["a", "größe", "c", "d"])
+    with pytest.raises(DataError, match=rf"numbers in column 'größe' are beyond 1e\+{most}, "):
+        cls().fit(named, y)

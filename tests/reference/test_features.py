@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy.interpolate import BSpline
+from tests.reference.mixed_frame import FRAME
 
 import surefit
 from surefit import (
@@ -34,16 +35,6 @@ from surefit import (
 from surefit.core.errors import DataError, ParameterError, RefusalError
 
 RNG = np.random.default_rng(0)
-FRAME = pd.DataFrame(
-    {
-        "a": RNG.uniform(1.0, 2.0, 60),
-        "b": RNG.normal(size=60),
-        "c": RNG.choice(list("uvw"), 60),
-        "k": RNG.integers(0, 3, 60),
-        "a b": RNG.normal(size=60),
-    }
-)
-FRAME["y"] = 2 * FRAME.a + FRAME.b * FRAME.a + (FRAME.c == "v") + 0.1 * RNG.normal(size=60)
 
 
 @pytest.mark.covers("ml_lecture_notes:2.5", by="BasisExpansion")

@@ -7,28 +7,15 @@ from typing import Any
 
 import formulaic
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.reference.mixed_frame import FRAME
 
 import surefit
 from surefit import FormulaPreparer, LinearRegression, Ridge, fit_formula
 from surefit.core.errors import DataError, ParameterError, RefusalError
-
-RNG = np.random.default_rng(0)
-FRAME = pd.DataFrame(
-    {
-        "a": RNG.uniform(1.0, 2.0, 60),
-        "b": RNG.normal(size=60),
-        "c": RNG.choice(list("uvw"), 60),
-        "k": RNG.integers(0, 3, 60),
-        "a b": RNG.normal(size=60),
-    }
-)
-FRAME["y"] = 2 * FRAME.a + FRAME.b * FRAME.a + (FRAME.c == "v") + 0.1 * RNG.normal(size=60)
-
 
 FORMULAS = [
     "y ~ a*b + C(c)",

@@ -14,7 +14,7 @@ from surefit.core.errors import DataError
 from surefit.data.agree import is_number
 from surefit.data.batch import Batch
 from surefit.data.column_batch import ColumnBatch
-from surefit.data.extremes import refuse_large_target
+from surefit.data.extremes import refuse_extreme_target
 from surefit.data.schema import Column
 from surefit.data.table import Table
 
@@ -96,7 +96,7 @@ class Checked:
         y = batch.y
         if y is None:
             return
-        refuse_large_target(y)
+        refuse_extreme_target(y)
         bad = ~np.isfinite(y) if y.dtype.kind == "f" else y < 0
         if bad.any():
             row = int(np.flatnonzero(bad.reshape(len(y), -1).any(axis=1))[0])

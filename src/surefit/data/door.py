@@ -21,7 +21,7 @@ from surefit.data.batch import Batch
 from surefit.data.cells import Cells, cells_of, declared_levels, kind_of_cells
 from surefit.data.checks import Checked, check_weights
 from surefit.data.explain import explain, explain_dates, explain_target
-from surefit.data.extremes import refuse_large_target
+from surefit.data.extremes import refuse_extreme_target
 from surefit.data.files import is_path
 from surefit.data.late_batch import LateBatch
 from surefit.data.read import find_reader, read, read_like, with_columns
@@ -204,7 +204,7 @@ def _target(accepts: Accepts, y: Any, classes: Any) -> tuple[NDArray[Any] | None
         return codes, {"targets": 1, "classes": labels}
     flat = y.ndim == 1
     target = np.ascontiguousarray(y, dtype=np.float64)
-    refuse_large_target(target)
+    refuse_extreme_target(target)
     return target, {"targets": 1 if flat else y.shape[1], "target_is_flat": flat}
 
 

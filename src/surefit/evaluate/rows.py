@@ -26,7 +26,7 @@ from surefit.data.targets import with_target
 from surefit.evaluate.rows_mapped import BesideRows, ColumnsTaken, NoColumns, OneColumn, column_values
 from surefit.evaluate.source_models import answers_of, fit_source
 from surefit.resample.choose import Pair, count_rows, pairs_of
-from surefit.resample.source_split import MaskRule, _column
+from surefit.resample.source_split import MaskRule, named_column
 from surefit.resample.sources import selected
 
 Rows = Any  # row numbers; None for all
@@ -153,12 +153,12 @@ class ReadRows:
         groups = self.groups(groups)
         order = getattr(split, "order_by", None)
         if order is not None:
-            split = list(split.in_order(_column(self.source, order, "order_by")))
+            split = list(split.in_order(named_column(self.source, order, "order_by")))
         return pairs_of(split, self.X, self.y, groups, **options)
 
     def groups(self, given: Any) -> Any:
         """The group of each row, from the column of that name."""
-        return _column(self.source, given, "groups") if isinstance(given, str) else given
+        return named_column(self.source, given, "groups") if isinstance(given, str) else given
 
     def part(self, rows: Rows) -> Source:
         """Some of the rows as a source, in their order in the table; drawn again they weigh more."""

@@ -21,6 +21,7 @@ from surefit.core.registry import Registered
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts, admit, admit_rows
+from surefit.data.extremes import RangeError
 from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
@@ -125,6 +126,9 @@ class Estimator(
         """Learn; where arithmetic left the range of floats, say so, if it is for the scale of a column."""
         try:
             learned = self._learn(source, choose_engine(source), self.trace_)
+        except RangeError as error:
+            refuse_extreme_columns(source, error.limits)  # which knows the columns' names
+            raise
         except (ArithmeticError, np.linalg.LinAlgError):
             refuse_extreme_columns(source)
             raise

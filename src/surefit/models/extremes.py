@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from surefit.data.batch import Batch
 from surefit.data.extremes import LARGEST, SMALLEST, out_of_range
 from surefit.data.source import Source
 from surefit.data.table import Table
+from surefit.engine.base import choose_engine
 
 
-def refuse_extreme_columns(source: Source) -> None:
-    """Refuse the first column whose squares leave the range of floats; do nothing where there is none.
+@dataclass(frozen=True, slots=True, eq=False)
+class Sizes:
+    """The largest absolute value of each column."""
 
-    >>> from surefit.data.batch import Batch
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, batch: Batch) -> Sizes:
+        """Those of some rows; 0 for columns that hold no numbers."""
+        X: Any = batch.X
+        found = np.zeros(X.shape[1])
+        if isinstance(X, Table):
+            for j in range(X.shape[1]):
+                if X.place(j)[0] == "numbers" and len(batch):
+                    found[j] = np.fmax(0.0, np.fmax.reduce(np.abs(X.column(j))))
+        elif isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
+            found = np.fmax(found, np.fmax.reduce(np.abs(X), axis=0))
+        elif hasattr(X, "tocsc") and X.shape[0]:
+            found = np.fmax(found, abs(X).max(axis=0).toarray().ravel())
+        return cls(found)
+
+    def __add__(self, other: Sizes) -> Sizes:
+        return Sizes(np.fmax(self.values, other.values))
+
+
+def refuse_extreme_columns(source: Source, limits: tuple[float, float] = (SMALLEST, LARGEST)) -> None:
+    """Refuse the first column with numbers beyond the limits; do nothing where there is none.
+
     >>> from surefit.data.schema import Schema
     >>> from surefit.data.source import ArraySource
     >>> refuse_extreme_columns(ArraySource(Schema(1), Batch(np.ones((2, 1)))))
     """
-    largest: Any = 0.0
-    for batch in source:
-        X: Any = batch.X.numbers if isinstance(batch.X, Table) else batch.X
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and len(X):
-            largest = np.fmax(largest, np.fmax.reduce(np.abs(X), axis=0))
-        elif hasattr(X, "tocsc") and X.shape[0]:
-            largest = np.fmax(largest, abs(X).max(axis=0).toarray().ravel())
-    found = np.flatnonzero((largest > LARGEST) | ((largest > 0) & (largest < SMALLEST)))
+    sizes = choose_engine(source).accumulate(Sizes.of, source).values
+    found = np.flatnonzero((sizes > limits[1]) | ((sizes > 0) & (sizes < limits[0])))
     if len(found):
-        first = int(found[0])
-        raise out_of_range(f"column {first} of X", bool(np.ravel(largest)[first] < 1))
+        first, names = int(found[0]), source.schema.names
+        which = f"column {first} of X" if names is None else f"column {names[first]!r}"
+        raise out_of_range(which, bool(sizes[first] < 1), limits)

@@ -62,9 +62,9 @@ def split_source(
     >>> [sizes for _, sizes in split_source(table, 2, groups="who")]
     [(2, 2), (2, 2)]
     """
-    group = _column(source, groups, "groups") if isinstance(groups, str) else groups
+    group = named_column(source, groups, "groups") if isinstance(groups, str) else groups
     time = getattr(split, "order_by", None)
-    when = None if time is None else _column(source, time, "order_by")
+    when = None if time is None else named_column(source, time, "order_by")
     y = _target(source)
     rows = _count(source) if y is None else len(y)
     if group is not None and len(group) != rows:
@@ -106,12 +106,12 @@ def _count(source: Source) -> int:
 
 def _target(source: Source) -> NDArray[Any] | None:
     if isinstance(source, TableSource):
-        return None if source.target is None else _column(source, source.target.name, "target")
+        return None if source.target is None else named_column(source, source.target.name, "target")
     columns = [batch.y for batch in source]
     return None if any(column is None for column in columns) else np.concatenate(columns)  # type: ignore[arg-type]
 
 
-def _column(source: Source, name: str, what: str) -> NDArray[Any]:
+def named_column(source: Source, name: str, what: str) -> NDArray[Any]:
     """A column by its name: numbers and times as numbers, all else as codes."""
     import pyarrow as pa
 

@@ -43,23 +43,14 @@ def task_cd(
     """
     native = compiled()
     if native is None:
-        return task_cd_twin(G, C, l1, l2, W, gradient, outside=outside, tolerance=tolerance, most=most)
+        return task_cd_twin(G, C, l1, l2, W, gradient, outside, tolerance, most)
     l1, l2 = (np.ascontiguousarray(level, dtype=np.float64) for level in (l1, l2))
     sweeps, gap = native.task_cd(G, np.ascontiguousarray(C), l1, l2, W, gradient, outside, tolerance, most)
     return int(sweeps), float(gap)
 
 
 def task_cd_twin(
-    G: Matrix,
-    C: Matrix,
-    l1: Any,
-    l2: Any,
-    W: Matrix,
-    gradient: Matrix,
-    *,
-    outside: float,
-    tolerance: float,
-    most: int,
+    G: Any, C: Any, l1: Any, l2: Any, W: Any, gradient: Any, outside: float, tolerance: float, most: int
 ) -> tuple[int, float]:
     """Do the same, row by row."""
     m = len(C)

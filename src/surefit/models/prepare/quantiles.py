@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -44,7 +45,7 @@ class ExactQuantiles:
         return found if np.ndim(q) else found[0]
 
 
-class ExactInMemory:
+class ExactInMemory(ABC):
     """Makes a fit on rows in memory exact, for estimators whose statistic is a sketch.
 
     What is kept for later rows is a sketch of bounded size, itself exact for up to 4096 distinct values.
@@ -62,9 +63,9 @@ class ExactInMemory:
         """Whether the statistic holds a sketch."""
         return True
 
+    @abstractmethod
     def _of_memory(self, batch: Batch, schema: Schema) -> Any:
         """The statistic, with exact quantiles in the place of a sketch."""
-        raise NotImplementedError
 
 
 def _shrunk(statistic: Any) -> Any:

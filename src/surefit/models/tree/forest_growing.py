@@ -83,7 +83,7 @@ class Grower:
 
     @property
     def columns(self) -> Any:
-        """The sorted columns, made when the first tree is grown."""
+        """The ranked columns, made when the first tree is grown."""
         if self._columns is None and self.quick and not self.rules.random_threshold:
             self._columns = forest_columns(self.X, _threads=jobs_for(self.model.n_jobs))
         return self._columns
