@@ -4,7 +4,8 @@ Every import counts, also those inside functions, those for type checkers and ``
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,12 @@ DASK = {"dask", "distributed"}
 DASK_FILES = {"engine/dask.py", "data/dask.py", "data/readers/dask.py"}
 
 FILES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+FOLDERS = sorted({file.split("/")[0] for file in FILES})
+
+
+@cache
+def imports_of(file: str) -> tuple[str, ...]:
+    return tuple(imports(file, (SOURCE / file).read_text(encoding="utf-8")))
 
 
 def imports(file: str, text: str) -> Iterator[str]:
@@ -67,13 +74,13 @@ def imports(file: str, text: str) -> Iterator[str]:
                 yield argument.value.rstrip(".")
 
 
-def trespasses(file: str, text: str) -> list[str]:
+def trespasses(file: str, modules: Iterable[str]) -> list[str]:
     """Return the imports that point down the list, or at the package above it."""
     if file in ABOVE:
         return []
     own = LAYERS.index(file.split("/")[0])
     found = []
-    for module in imports(file, text):
+    for module in modules:
         parts = module.split(".")
         if parts[0] != "surefit" or (file, module) in EXCEPTIONS:
             continue
@@ -84,32 +91,23 @@ def trespasses(file: str, text: str) -> list[str]:
 
 
 def test_every_folder_is_a_layer() -> None:
-    folders = {file.split("/")[0] for file in FILES} - ABOVE
-    assert folders <= set(LAYERS)
+    assert set(FOLDERS) - ABOVE <= set(LAYERS)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_imports_point_up(file: str) -> None:
-    below = trespasses(file, (SOURCE / file).read_text(encoding="utf-8"))
-    assert not below, f"{file} imports {below[0]}: move one of the two, a layer may use only those before it."
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_imports_point_up(folder: str) -> None:
+    files = [file for file in FILES if file.split("/")[0] == folder]
+    below = {file: found for file in files if (found := trespasses(file, imports_of(file)))}
+    assert not below, f"{below}: move one of the two, a layer may use only those before it."
 
 
 def test_every_exception_is_still_needed() -> None:
-    used = {
-        (file, module)
-        for file in FILES
-        for module in imports(file, (SOURCE / file).read_text(encoding="utf-8"))
-    }
+    used = {(file, module) for file in FILES for module in imports_of(file)}
     assert set(EXCEPTIONS) <= used
 
 
 def test_dask_is_imported_in_its_own_files_only() -> None:
-    importers = {
-        file
-        for file in FILES
-        for module in imports(file, (SOURCE / file).read_text(encoding="utf-8"))
-        if module.split(".")[0] in DASK
-    }
+    importers = {file for file in FILES for module in imports_of(file) if module.split(".")[0] in DASK}
     assert importers <= DASK_FILES
 
 
@@ -132,4 +130,4 @@ def test_dask_is_imported_in_its_own_files_only() -> None:
     ],
 )
 def test_the_check_sees_every_kind_of_import(text: str, found: list[str]) -> None:
-    assert trespasses("stats/moments.py", text) == found
+    assert trespasses("stats/moments.py", imports("stats/moments.py", text)) == found
