@@ -15,6 +15,7 @@ from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_sources import ReadWork
+from surefit.evaluate.permutation_tasks import TasksAtOnce
 from surefit.evaluate.rows import HeldRows, ReadRows, rows_of
 from surefit.metrics.base import Metric
 from surefit.models.linear.linear_regression import LinearRegression
@@ -61,8 +62,9 @@ def permutation_test(
     # counts the draws whose score is as good or better, of B; the least p-value is 1 / (1 + B). A whole
     pipeline is fitted anew for each, so that a search or a selection inside it is tested as well. groups:
     targets are shuffled within each. split: as in :func:`~surefit.cross_validate`; folds by class are cut
-    anew for each draw. A Ridge or LinearRegression learns all draws at once, since they share X. X may be a
-    table that is read in batches, with the name of its target as y, and of its groups.
+    anew for each draw. A Ridge, LinearRegression or LogisticRegression of two classes learns all draws at
+    once, since they share X. X may be a table that is read in batches, with the name of its target as y, and
+    of its groups.
 
     >>> import surefit
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
@@ -84,6 +86,8 @@ def permutation_test(
     jobs = 1 if isinstance(table, ReadRows) else jobs_of(n_jobs)
     if _learns_many(model, scorer, table.y) and not _by_target(split):
         found = _at_once(model, table, scorer, orders, table.pairs(split, groups, **given), jobs)
+    elif (tasks := TasksAtOnce.of(model, name, scorer, table, classes)) is not None:
+        found = tasks.scores(orders, lambda own: own.pairs(split, groups, **given), jobs)
     else:
         work = _Shuffled(model, {name: scorer}, table, classes, lambda own: own.pairs(split, groups, **given))
         found = _one_by_one(work, orders, jobs)

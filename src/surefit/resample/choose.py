@@ -70,7 +70,9 @@ def _checked(number: int, pair: Any, rows: int) -> Pair:
     train, test = (_numbers(number, part, rows) for part in pair)
     seen = np.zeros(rows, dtype=bool)
     seen[train] = True
-    both = int(np.count_nonzero(seen[np.unique(test)]))
+    held = np.zeros(rows, dtype=bool)
+    held[test] = True
+    both = int(np.count_nonzero(seen & held))
     if both:
         raise DataError(
             f"fold {number} of the split has {both} rows in both parts, so that its score would be of rows "

@@ -15,16 +15,16 @@ does it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py
 solver, ``constraints.py`` bounds or orders its coefficients (``constrained_squares.py`` those of models
 that solve squares in ways of their own), and ``column_evidence.py`` says what its columns do to it.
 ``linear_model.py`` leaves the choice to the user; ``own_pieces.py`` makes losses and penalties of a user's
-own objects. Classes: ``logistic.py``, with ``logistic_folds.py`` for the choice of C and ``separation.py``
-for classes without a best answer; ``linear_svm.py`` is what both support vector machines share, and
-``penalised_intercept.py`` liblinear's intercept; ``binary_members.py`` makes many classes of pairs, for
-``one_vs_rest.py`` (``label_columns.py``: several labels a row) and ``one_vs_one.py``, and
-``member_updates.py`` teaches them more rows. Robust: ``kinked.py`` is what losses with kinks share
-(``quantile.py``, ``lad.py``, the hinge), ``huber.py`` learns a scale as well. Row by row: ``sgd_fit.py``
-runs the epochs of ``sgd_base.py``, whose losses and rates are ``sgd_pieces.py``; ``perceptron.py`` is one
-of them; ``sparse_coefficients.py`` keeps few coefficients in little room. ``glm.py`` is what generalised
-linear models share: ``glm_offset.py`` moves columns into the scores, ``glm_start.py`` finds scores that a
-link takes, ``glm_influence.py`` looks for rows that pull, ``glm_inference.py`` and ``class_inference.py``
-say what their likelihoods are, and ``likelihood*.py`` and ``marginal_effects.py`` infer from any of them.
-``ordinal_classifier.py`` learns thresholds with them.
+own objects. Classes: ``logistic.py``, with ``logistic_folds.py`` for the choice of C, ``many_targets.py`` for
+many targets of the same rows and ``separation.py`` for classes without a best answer; ``linear_svm.py`` is
+what both support vector machines share, and ``penalised_intercept.py`` liblinear's intercept;
+``binary_members.py`` makes many classes of pairs, for ``one_vs_rest.py`` (``label_columns.py``: several
+labels a row) and ``one_vs_one.py``, and ``member_updates.py`` teaches them more rows. Robust: ``kinked.py``
+is what losses with kinks share (``quantile.py``, ``lad.py``, the hinge), ``huber.py`` learns a scale as well.
+Row by row: ``sgd_fit.py`` runs the epochs of ``sgd_base.py``, whose losses and rates are ``sgd_pieces.py``;
+``perceptron.py`` is one of them; ``sparse_coefficients.py`` keeps few coefficients in little room. ``glm.py``
+is what generalised linear models share: ``glm_offset.py`` moves columns into the scores, ``glm_start.py``
+finds scores that a link takes, ``glm_influence.py`` looks for rows that pull, ``glm_inference.py`` and
+``class_inference.py`` say what their likelihoods are, and ``likelihood*.py`` and ``marginal_effects.py``
+infer from any of them. ``ordinal_classifier.py`` learns thresholds with them.
 """

@@ -322,6 +322,12 @@ class LogisticRegression(LogisticInference, LogisticBase):
             rows, FAMILIES["binomial"](), link_named("logit"), solution.x, self.fit_intercept, freedom
         )
 
+    def _targets_at_once(self, X: Any, y: Any, weight: Any) -> Any:
+        """Return what learns many targets of these rows together; None where each is learnt alone."""
+        from surefit.models.linear.many_targets import targets_at_once
+
+        return targets_at_once(self, X, y, weight)
+
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         if self.correction != "firth":
             return super()._certify(source, engine)
