@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -108,21 +110,29 @@ def arrow_table(X, y):
     return pa.table(columns | ({} if y is None else {"y": y}))
 
 
-@each_pair(SINGLE, NAMED)
-def test_a_named_form_gives_the_fit_of_the_frame(cls, form, tmp_path):
+@cache
+def fit_of_the_frame(cls):
+    """What forms of the table are compared with: its parts in memory and what the fit to them gives."""
     X, y = table(cls)
     whole = arrow_table(X, y)
     frame = whole.drop_columns([] if y is None else ["y"]).to_pandas()
     wanted = repeatable(cls).fit(frame, y)
-    target = () if y is None else ("y",)
+    return whole, () if y is None else ("y",), learned(wanted), answers(wanted, frame)
+
+
+@each_pair(SINGLE, NAMED)
+def test_a_named_form_gives_the_fit_of_the_frame(cls, form, tmp_path):
+    whole, target, numbers, wanted = fit_of_the_frame(cls)
     model = repeatable(cls).fit(form(whole, tmp_path), *target)
     assert list(model.feature_names_in_) == NAMES
-    assert_close(learned(wanted), learned(model), rtol=precision(cls))
+    assert_close(numbers, learned(model), rtol=precision(cls))
     rows = form(whole.select(NAMES), tmp_path)
-    assert_close(answers(wanted, frame), answers(model, surefit.read(rows)), rtol=precision(cls))
+    assert_close(wanted, answers(model, surefit.read(rows)), rtol=precision(cls))
 
 
-def refuses_sparse(cls, X, y):
+@cache
+def refuses_sparse(cls):
+    X, y = table(cls)
     try:
         cls().fit(csr_array(X), y)
     except (TypeError, ValueError):
@@ -130,21 +140,28 @@ def refuses_sparse(cls, X, y):
     return False
 
 
+@cache
+def fit_of_the_array(cls):
+    X, y = table(cls)
+    wanted = repeatable(cls).fit(X, y)
+    return wanted.n_features_in_, learned(wanted), answers(wanted, X)
+
+
 @each_pair(CLASSES, PLAIN)
 def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
     X, y = table(cls)
     what, beside = form(X, y)
     source = surefit.read(what, **beside)
-    if hasattr(next(source.stream.blocks()).X, "toarray") and refuses_sparse(cls, X, y):
+    if hasattr(next(source.stream.blocks()).X, "toarray") and refuses_sparse(cls):
         with pytest.raises(DataError, match="sparse"):
             cls().fit(source)
         return
-    wanted = repeatable(cls).fit(X, y)
+    width, numbers, wanted = fit_of_the_array(cls)
     model = repeatable(cls).fit(source)
-    assert model.n_features_in_ == wanted.n_features_in_
+    assert model.n_features_in_ == width
     assert not hasattr(model, "feature_names_in_")
-    assert_close(learned(wanted), learned(model), rtol=precision(cls))
-    assert_close(answers(wanted, X), answers(model, surefit.read(form(X, None)[0])), rtol=precision(cls))
+    assert_close(numbers, learned(model), rtol=precision(cls))
+    assert_close(wanted, answers(model, surefit.read(form(X, None)[0])), rtol=precision(cls))
 
 
 @each_estimator
