@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.laws.looping import in_one_test
 
 from surefit.core.registry import members
 from surefit.penalties.base import CASE_COLUMNS, Penalty
@@ -43,8 +44,8 @@ def each(*conditions: str, without: str = "") -> pytest.MarkDecorator:
     return pytest.mark.parametrize("penalty", those(*conditions, without=without))
 
 
-each_shape = pytest.mark.parametrize("shape", SHAPES, ids=["vector", "matrix"])
-each_step = pytest.mark.parametrize("step", STEPS)
+each_shape = in_one_test("shape", SHAPES)
+each_step = in_one_test("step", STEPS)
 each_class = pytest.mark.parametrize("cls", PENALTIES.values(), ids=PENALTIES.keys())
 
 

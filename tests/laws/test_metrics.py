@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import pickle
 import pkgutil
 from collections.abc import Callable
-from functools import reduce
 from operator import add
 from typing import Any, get_args
 
@@ -20,13 +21,25 @@ from surefit.metrics.base import Metric, Task
 from surefit.metrics.cases import Case
 
 METRICS: dict[str, type[Metric]] = dict(members("metric"))  # type: ignore[arg-type]
-CASES = [
-    pytest.param(cls(**case.options), case, id=f"{name}-{number}")
-    for name, cls in METRICS.items()
-    for number, case in enumerate(cls.cases(np.random.default_rng(5)))
-]
-each_case = pytest.mark.parametrize(("metric", "case"), CASES)
 each_metric = pytest.mark.parametrize("cls", METRICS.values(), ids=METRICS.keys())
+
+
+def each_case(law: Callable[[Metric, Case], None]) -> Callable[..., None]:
+    """Hold a law for every case of a metric, in one test a metric; a failure names its case."""
+
+    @functools.wraps(law)
+    def over_cases(cls: type[Metric]) -> None:
+        cases = list(cls.cases(np.random.default_rng(5)))
+        assert cases
+        for number, case in enumerate(cases):
+            try:
+                law(cls(**case.options), case)
+            except Exception as error:
+                error.add_note(f"case {number} of {cls.name}: {case.options}")
+                raise
+
+    over_cases.__signature__ = inspect.signature(over_cases, follow_wrapped=False)  # type: ignore[attr-defined]
+    return each_metric(over_cases)
 
 
 def assert_equal_scores(one: Any, two: Any) -> None:
@@ -58,12 +71,10 @@ def joined_at_random(parts: list[Any], rng: np.random.Generator) -> Any:
 
 
 @each_case
-@pytest.mark.parametrize("weighted", [False, True])
-def test_any_split_order_and_tree_gives_the_same_score(metric: Metric, case: Case, weighted: bool) -> None:
-    weight = weights(case).astype(float) if weighted else None
-    whole = metric(case.truth, case.prediction, weight)
-    rng = np.random.default_rng(2)
-    for pieces in (2, 7, len(case.truth)):
+def test_any_split_order_and_tree_gives_the_same_score(metric: Metric, case: Case) -> None:
+    rng, some_weights = np.random.default_rng(2), weights(case).astype(float)
+    for weight, pieces in ((None, 2), (None, 7), (some_weights, 5), (some_weights, len(case.truth))):
+        whole = metric(case.truth, case.prediction, weight)
         rows = np.array_split(rng.permutation(len(case.truth)), pieces)
         parts = [
             metric.of(case.truth[some], case.prediction[some], None if weight is None else weight[some])
@@ -109,12 +120,15 @@ def test_batches_of_a_source_give_the_same_score(metric: Metric, case: Case) -> 
             metric.statistic.of(batch, prediction=prediction, classes=classes, **metric.context)
         )
     assert_equal_scores(
-        metric.finish(reduce(add, statistics)), metric(case.truth, case.prediction, sample_weight=weight)
+        metric.finish(functools.reduce(add, statistics)),
+        metric(case.truth, case.prediction, sample_weight=weight),
     )
 
 
-@pytest.mark.parametrize(("metric", "case"), [entry for entry in CASES if entry.values[0].better is not None])
+@each_case
 def test_nothing_is_better_than_perfect(metric: Metric, case: Case) -> None:
+    if metric.better is None:
+        return
     sign = 1 if metric.better == "higher" else -1
     perfect, score = (np.asarray(metric(case.truth, guess)) for guess in (case.perfect, case.prediction))
     assert (sign * perfect >= sign * score).all()
@@ -161,26 +175,24 @@ def first_case(cls: type[Metric]) -> Case:
     return next(cls.cases(np.random.default_rng(0)))
 
 
+SPOILT: list[tuple[Callable[..., Any], str]] = [
+    (lambda y, p: (y, p[:-1], None), "has 60 rows and y_pred has 59"),
+    (lambda y, p: (y[:0], p[:0], None), "y_true has no rows"),
+    (lambda y, p: (y, p, np.zeros(60)), "every sample_weight is zero"),
+    (lambda y, p: (y, p, -np.ones(60)), "sample_weight of row 0 is -1"),
+    (lambda y, p: (y, p, np.r_[np.ones(59), np.nan]), "sample_weight of row 59 is nan"),
+    (lambda y, p: (y, p, np.ones(59)), r"sample_weight has shape \(59,\)"),
+    (lambda y, p: (y.reshape(len(y), 1, -1), p, None), "y_true has 3 dimensions"),
+]
+
+
 @each_metric
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda y, p: (y, p[:-1], None), "has 60 rows and y_pred has 59"),
-        (lambda y, p: (y[:0], p[:0], None), "y_true has no rows"),
-        (lambda y, p: (y, p, np.zeros(60)), "every sample_weight is zero"),
-        (lambda y, p: (y, p, -np.ones(60)), "sample_weight of row 0 is -1"),
-        (lambda y, p: (y, p, np.r_[np.ones(59), np.nan]), "sample_weight of row 59 is nan"),
-        (lambda y, p: (y, p, np.ones(59)), r"sample_weight has shape \(59,\)"),
-        (lambda y, p: (y.reshape(len(y), 1, -1), p, None), "y_true has 3 dimensions"),
-    ],
-)
-def test_bad_input_gets_one_clear_sentence(
-    cls: type[Metric], spoil: Callable[..., Any], message: str
-) -> None:
+def test_bad_input_gets_one_clear_sentence(cls: type[Metric]) -> None:
     case = first_case(cls)
     metric = cls(**case.options)
-    with pytest.raises(DataError, match=f"^{cls.name}: .*{message}"):
-        metric(*spoil(case.truth, case.prediction))
+    for spoil, message in SPOILT:
+        with pytest.raises(DataError, match=f"^{cls.name}: .*{message}"):
+            metric(*spoil(case.truth, case.prediction))
 
 
 @each_metric

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.laws.looping import in_one_test
 from tests.laws.penalties import CASES, OPTIONAL, each, each_class, each_shape, points
 
 import surefit.penalties
@@ -23,7 +24,7 @@ from surefit.penalties.ordered import Ordered
 
 @each()
 @each_shape
-@pytest.mark.parametrize("factor", [0.3, 1.0, 7.0])
+@in_one_test("factor", [0.3, 1.0, 7.0])
 def test_scaled_is_the_penalty_times_a_number(penalty: Penalty, shape: Any, factor: float) -> None:
     scaled = penalty.scaled(factor)
     assert type(scaled) is type(penalty)
