@@ -203,12 +203,27 @@ def test_the_short_way_to_a_corrected_score_is_the_long_one() -> None:
 
     counts = rng.multinomial(50, np.full(50, 0.02), size=20)
     weight = rng.random(50)
-    losses = search_honest._losses(r2_score, truth, answers)
-    quick = search_honest._by_losses(r2_score, truth, losses, counts, weight)
+    sums = search_honest._sums(r2_score, truth, answers, weight, rng)
+    quick = search_honest._by_sums(r2_score, sums, counts)
     slow = search_honest._by_metric(r2_score, truth, answers, counts, weight)
     np.testing.assert_allclose(quick, slow, rtol=1e-10)
     area = corrected_by_rows(roc_auc_score, truth > 0, answers, draws=20)
     assert 0.5 < area.low <= area.estimate <= area.high <= 1
+
+
+@pytest.mark.parametrize("metric", [r2_score, accuracy_score])
+def test_groups_of_many_rows_vary_as_the_rows_do(metric, monkeypatch) -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(3, size=1600)
+    answers = [np.where(rng.random(1600) < share, truth, rng.integers(3, size=1600)) for share in (0.5, 0.52)]
+    by_row = corrected_by_rows(metric, truth, answers, draws=400)
+    from surefit.evaluate import search_honest
+
+    monkeypatch.setattr(search_honest, "UNITS", 400)
+    grouped = corrected_by_rows(metric, truth, answers, draws=400)
+    # A deviation of 400 draws has an error of 3.5 %, one of 400 units as much: 15 % is three of both.
+    assert grouped.error == pytest.approx(by_row.error, rel=0.15)
+    assert abs(grouped.estimate - by_row.estimate) < by_row.error / 3
 
 
 def test_nested_resampling_of_a_search_chooses_anew_in_each_fold() -> None:

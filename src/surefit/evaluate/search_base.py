@@ -99,12 +99,12 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
                 raise DataError(f"X has {rows} rows and y has {count_rows(y)}; give one target for each row.")
             weight = check_weights(sample_weight, rows)
             whole_path = strength if weight is None or not hasattr(self.estimator, "steps") else None
-            shared = None
-            if whole_path and has_direct_path(self.estimator, X, y) and np.isfinite(np.sum(y)):
-                shared = WholeMoments(X, y, weight)
             pairs = pairs_of(
                 self.split, X, y, groups, classes=classes is not None, random_state=self._split_seed()
             )
+            shared = None
+            if whole_path and has_direct_path(self.estimator, X, y) and np.isfinite(np.sum(y)):
+                shared = WholeMoments(X, y, weight, pairs)
             work = SearchWork(
                 self.estimator, name, scorer, X, y, weight, classes, self.return_train_score, whole_path,
                 self.error_score, shared,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ DRAWS = 500
 METHOD = "bootstrap bias-corrected cross-validation"
 SQUARED = ("mean_squared_error", "root_mean_squared_error", "r2_score")
 MEANS = ("accuracy_score", "zero_one_loss", "mean_absolute_error", *SQUARED)
-MOST_DRAWN = 5_000_000  # rows in all draws
+MOST_DRAWN = 5_000_000  # rows in all draws of a metric without a short way
+UNITS = 2048  # that are drawn at most: of more rows random groups are drawn, whose sums vary as much
 MOST_SCORES = 40_000  # evaluations of a metric without a short way: beyond it, fewer draws
 
 
@@ -88,15 +89,15 @@ def corrected_by_rows(
     truth = np.asarray(truth)
     weights = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=np.float64)
     rng = np.random.default_rng(random_state)
-    losses = _losses(metric, truth, answers)
-    if losses is None:
-        draws = max(20, min(draws, MOST_SCORES // max(1, len(answers))))
-    rows = len(truth)
-    draws = max(100, min(draws, MOST_DRAWN // rows))  # of many rows, few draws agree
-    counts = np.stack([np.bincount(rng.integers(rows, size=rows), minlength=rows) for _ in range(draws)])
+    sums = _sums(metric, truth, answers, weights, rng)
+    if sums is None:
+        # Of many rows, few draws agree.
+        draws = max(20, min(draws, MOST_SCORES // max(1, len(answers)), MOST_DRAWN // len(truth)))
+    units = len(truth) if sums is None else len(sums.weight)
+    counts = np.stack([np.bincount(rng.integers(units, size=units), minlength=units) for _ in range(draws)])
     found = (
-        _by_losses(metric, truth, losses, counts, weights)
-        if losses is not None
+        _by_sums(metric, sums, counts)
+        if sums is not None
         else _by_metric(metric, truth, answers, counts, weights)
     )
     return _interval(found, level, metric.name)
@@ -131,36 +132,61 @@ def _interval(found: Matrix, level: float, name: str) -> ScoreInterval:
     )
 
 
-def _losses(metric: Metric, truth: Any, answers: Sequence[Any]) -> Matrix | None:
-    """What each row adds to the mean that the metric is made of, (rows, candidates), where it is one."""
+class _Sums(NamedTuple):
+    """Weighted sums over each unit that is drawn: losses (units, candidates), and what spreads consist of."""
+
+    losses: Matrix
+    weight: Matrix
+    truth: Matrix
+    squares: Matrix
+
+
+def _sums(
+    metric: Metric, truth: Any, answers: Sequence[Any], weight: Matrix, rng: np.random.Generator
+) -> _Sums | None:
+    """What rows add to the mean that the metric is made of; of many rows, what random groups of them add."""
     if metric.name not in MEANS or truth.ndim != 1 or any(np.ndim(answer) != 1 for answer in answers):
         return None
     plain = {"normalize": True, "multioutput": "uniform_average", "force_finite": True}
     if any(value != plain.get(name, value) for name, value in metric.options.items()):
         return None
-    table = np.column_stack([np.asarray(answer) for answer in answers])
-    if metric.name in ("accuracy_score", "zero_one_loss"):
-        return (table != truth[:, None]).astype(np.float64)
-    left = table.astype(np.float64) - truth[:, None].astype(np.float64)
-    return np.asarray(np.abs(left) if metric.name == "mean_absolute_error" else left**2)
+    rows = len(truth)
+    unit = rng.permutation(rows) % UNITS if rows > UNITS else None
+
+    def added(values: Any) -> Matrix:
+        return weight * values if unit is None else np.bincount(unit, weight * values, minlength=UNITS)
+
+    losses = np.column_stack([added(_loss(metric.name, truth, np.asarray(answer))) for answer in answers])
+    centred = np.zeros(rows)
+    if metric.name == "r2_score":
+        centred = truth.astype(np.float64) - np.average(truth.astype(np.float64), weights=weight)
+    return _Sums(losses, added(1.0), added(centred), added(centred**2))
 
 
-def _by_losses(metric: Metric, truth: Any, losses: Matrix, counts: Any, weight: Any) -> Matrix:
-    inside, outside = counts * weight, (counts == 0) * weight
-    usable = (inside.sum(axis=1) > 0) & (outside.sum(axis=1) > 0)
-    inside, outside = inside[usable], outside[usable]
+def _loss(name: str, truth: Any, answer: Any) -> Any:
+    """What each row adds, less the better."""
+    if name in ("accuracy_score", "zero_one_loss"):
+        return answer != truth
+    left = answer.astype(np.float64) - truth.astype(np.float64)
+    return np.abs(left) if name == "mean_absolute_error" else left**2
+
+
+def _by_sums(metric: Metric, sums: _Sums, counts: Any) -> Matrix:
+    """The score, on units not drawn, of the candidate that is best on those drawn."""
+    left = (counts == 0).astype(np.float64)
+    total = left @ sums.weight
+    usable = (counts @ sums.weight > 0) & (total > 0)
+    counts, left, total = counts[usable].astype(np.float64), left[usable], total[usable]
     # Every loss here is smaller the better the score, on any rows, so the least loss is the best score.
-    best = np.argmin(inside @ losses, axis=1)
-    mean = np.einsum("bn,nb->b", outside, losses[:, best]) / outside.sum(axis=1)
+    best = np.argmin(counts @ sums.losses, axis=1)
+    mean = np.take_along_axis(left @ sums.losses, best[:, None], axis=1)[:, 0] / total
     if metric.name == "accuracy_score":
         return np.asarray(1 - mean)
     if metric.name == "root_mean_squared_error":
         return np.asarray(np.sqrt(mean))
     if metric.name != "r2_score":
         return np.asarray(mean)
-    share = outside / outside.sum(axis=1, keepdims=True)
-    centred = truth.astype(np.float64) - np.average(truth.astype(np.float64), weights=weight)
-    spread = share @ centred**2 - (share @ centred) ** 2
+    spread = left @ sums.squares / total - (left @ sums.truth / total) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(spread > 0, 1 - mean / spread, np.nan)
 

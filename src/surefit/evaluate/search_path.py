@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from surefit.models.linear.logistic import LogisticRegression
 from surefit.models.linear.ridge import Ridge
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.ridge_folds import _fits_of_rows, fits_of_moments
+from surefit.resample.choose import Pair
 from surefit.stats.moments import Moments
 
 # The strength of a model, written so that a larger value is a more complex fit.
@@ -80,20 +83,30 @@ def has_direct_path(model: Any, X: Any, y: Any) -> bool:
 
 
 class WholeMoments:
-    """The moments of all rows, added up once and shared by the folds, each of which subtracts its own."""
+    """The moments of all rows, added up once and shared by the folds, each of which subtracts its own.
 
-    def __init__(self, X: Any, y: Any, weight: Any) -> None:
+    Folds that hold out every row once are added up themselves, so that no row is read again.
+    """
+
+    def __init__(self, X: Any, y: Any, weight: Any, pairs: Sequence[Pair] = ()) -> None:
         X = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
         self.batch = Batch(X, np.asarray(y, dtype=np.float64), weight)
         tall = X.shape[1] <= LARGEST_GRAM and len(self.batch) >= 2 * X.shape[1] and not sparse.issparse(X)
-        self.whole = Moments.of(self.batch) if tall else None
+        self.folds: dict[int, Moments] = {}  # by the first row held out
+        tests = [test for _, test in pairs]
+        if tall and tests and complementary(np.concatenate(tests), tests[0][:0], len(self.batch)):
+            self.folds = {int(test[0]): Moments.of(taken(self.batch, test)) for test in tests}
+        self.whole = None
+        if tall:
+            self.whole = reduce(add, self.folds.values()) if self.folds else Moments.of(self.batch)
 
     def left(self, train: Any, test: Any) -> Moments | None:
         """The moments of the training rows; None where the rows themselves are the better start."""
         if self.whole is None or len(train) < 2 * self.batch.X.shape[1]:
             return None
         if complementary(train, test, len(self.batch)):
-            return without(self.whole, Moments.of(taken(self.batch, test)), self.batch, train)
+            own = self.folds[int(test[0])] if self.folds else Moments.of(taken(self.batch, test))
+            return without(self.whole, own, self.batch, train)
         return Moments.of(taken(self.batch, train))
 
 

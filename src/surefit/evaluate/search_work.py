@@ -83,19 +83,22 @@ class SearchWork:
         whole = clone(self.model).set_params(**group[0])
         values = [float(params[name]) for params in group]
         step, prefix = last_step(whole)
-        X, y = _safe_split(whole, self.X, self.y, train)
         unseen, truth = _safe_split(whole, self.X, self.y, test, train)
         shared, rows, left_out = self.shared, train, test
+        direct = isinstance(self.scorer, Metric) and not _inner_pipeline(whole)
+        X, y = self.X, self.y
+        if shared is None or self.train_scores or not (direct and has_direct_path(step, X, y)):
+            X, y = _safe_split(whole, X, y, train)
         if isinstance(whole, Pipeline):
             head = whole[:-1]
             X, unseen = head.fit_transform(X, y), head.transform(unseen)
             shared = None
-        if has_direct_path(step, X, y) and isinstance(self.scorer, Metric) and not _inner_pipeline(whole):
+        if direct and has_direct_path(step, X, y):
             if shared is None:
                 shared = WholeMoments(X, y, None if self.weight is None else self.weight[train])
                 rows, left_out = np.arange(len(y)), np.empty(0, dtype=np.intp)
             coefs, intercepts = direct_path(step, shared, rows, values, left_out)
-            found = (np.asarray(unseen @ coefs.T) + intercepts).T
+            found = np.ascontiguousarray((np.asarray(unseen @ coefs.T) + intercepts).T)
             learnt = (np.asarray(X @ coefs.T) + intercepts).T if self.train_scores else found
             spent = (time.perf_counter() - began) / len(group)
             return [
