@@ -154,7 +154,8 @@ def _sums(
     unit = rng.permutation(rows) % UNITS if rows > UNITS else None
 
     def added(values: Any) -> Matrix:
-        return weight * values if unit is None else np.bincount(unit, weight * values, minlength=UNITS)
+        own: Matrix = weight * values
+        return own if unit is None else np.bincount(unit, own, minlength=UNITS).astype(np.float64)
 
     losses = np.column_stack([added(_loss(metric.name, truth, np.asarray(answer))) for answer in answers])
     centred = np.zeros(rows)
