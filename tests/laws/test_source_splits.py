@@ -8,11 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn import model_selection
+from sklearn.neighbors import KNeighborsRegressor
 
 import surefit
 from surefit import resample
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.read import read
+from surefit.resample.count_rule import CountRule
 from surefit.resample.source_split import MaskRule, split_source
 
 RNG = np.random.default_rng(0)
@@ -50,6 +52,8 @@ SPLITS = {
     "RepeatedKFold": (resample.RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), None),
     "ShuffleSplit": (resample.ShuffleSplit(3, test_size=0.3, random_state=0), None),
     "HoldOut": (resample.HoldOut(random_state=0), None),
+    "Bootstrap": (resample.Bootstrap(3, random_state=0), None),
+    "a long Bootstrap": (resample.Bootstrap(1, size=140, random_state=0), None),
     "TimeSeriesSplit": (resample.TimeSeriesSplit(3, gap=2), None),
     "time by a column": (resample.TimeSeriesSplit(3, order_by="day"), None),
     "pairs": ([(np.arange(60), np.arange(60, 90)), (np.arange(40, 90), np.arange(30))], None),
@@ -85,8 +89,12 @@ def test_a_split_of_files_is_that_of_memory(name, folder):
 
 @pytest.mark.parametrize(
     ("split", "groups"),
-    [(resample.TimeSeriesSplit(3, order_by="day"), None), (3, "who")],
-    ids=["time", "groups"],
+    [
+        (resample.TimeSeriesSplit(3, order_by="day"), None),
+        (3, "who"),
+        (resample.Bootstrap(3, random_state=0), None),
+    ],
+    ids=["time", "groups", "bootstrap"],
 )
 def test_scores_are_those_of_rows_in_memory(split, groups, folder):
     model = surefit.make_pipeline(surefit.TablePreparer(), surefit.Ridge())
@@ -123,8 +131,6 @@ def test_time_by_a_column_learns_from_the_past_alone():
 def test_what_cannot_be_split_says_so(folder):
     model = surefit.Ridge()
     table = read(pa.Table.from_pandas(FRAME[["x", "y"]]), target="y")
-    with pytest.raises(ParameterError, match=r"draws rows more than once.*or load the rows into memory"):
-        surefit.cross_validate(model, table, split=resample.Bootstrap(2, random_state=0))
     with pytest.raises(ParameterError, match="groups='team' is not a column of the table"):
         surefit.cross_validate(model, table, split=3, groups="team")
     with pytest.raises(ParameterError, match="must be a number of folds, an object with a method split"):
@@ -144,3 +150,24 @@ def test_masks_count_across_their_pieces(count):
         np.testing.assert_array_equal(rule.keeps(start, stop - start), mask[start:stop])
         assert rule.kept_before(start) == mask[:start].sum()
     assert rule.kept_before(count) == len(kept)
+
+
+@pytest.mark.parametrize("count", [1, 8, 65_536, 150_001])
+def test_counts_of_rows_add_up_across_their_pieces(count):
+    drawn = np.random.default_rng(count).integers(count, size=count + 300)
+    rule, counts = CountRule.of(drawn, count), np.bincount(drawn, minlength=count)
+    for start in {0, 1, count // 2, max(0, count - 9), count}:
+        np.testing.assert_array_equal(rule.keeps(start, 70_000), counts[start : start + 70_000])
+        assert rule.kept_before(start) == counts[:start].sum()
+
+
+def test_a_bootstrap_of_a_source_needs_no_weights_of_the_model(folder):
+    """Rows drawn again are read again, so that a model that takes no weights learns from them."""
+    split = resample.Bootstrap(2, random_state=3)
+    given = {"split": split, "metrics": "mean_squared_error"}
+    model = KNeighborsRegressor(3)
+    streamed = surefit.cross_validate(model, read(folder, target="y", columns=["x"]), **given)
+    memory = surefit.cross_validate(model, FRAME[["x"]], FRAME["y"], **given)
+    np.testing.assert_allclose(
+        streamed.scores["mean_squared_error"], memory.scores["mean_squared_error"], rtol=1e-9
+    )

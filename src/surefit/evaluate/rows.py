@@ -26,7 +26,7 @@ from surefit.data.targets import with_target
 from surefit.evaluate.rows_mapped import BesideRows, ColumnsTaken, NoColumns, OneColumn, column_values
 from surefit.evaluate.source_models import answers_of, fit_source
 from surefit.resample.choose import Pair, count_rows, pairs_of
-from surefit.resample.source_split import MaskRule, named_column
+from surefit.resample.source_split import MaskRule, named_column, rule_of
 from surefit.resample.sources import selected
 
 Rows = Any  # row numbers; None for all
@@ -161,16 +161,10 @@ class ReadRows:
         return named_column(self.source, given, "groups") if isinstance(given, str) else given
 
     def part(self, rows: Rows) -> Source:
-        """Some of the rows as a source, in their order in the table; drawn again they weigh more."""
+        """Some of the rows as a source, in their order in the table; those drawn again come again."""
         if rows is None:
             return self.source
-        found = np.asarray(rows)
-        counts = np.bincount(found, minlength=self.count)
-        source = self.source
-        if counts.max(initial=0) > 1:
-            weight = counts if self.weight is None else counts * self.weight
-            source = self._beside(weight=weight.astype(np.float64))
-        return selected(source, MaskRule.of(np.flatnonzero(counts), self.count))
+        return selected(self.source, rule_of(np.asarray(rows), self.count))
 
     def given(self, rows: Rows = None) -> tuple[Any, Any, Any]:
         """Some of the rows as a model is given them: a source, which holds target and weights."""
@@ -181,7 +175,7 @@ class ReadRows:
         values = target
         if self.source.schema.classes is not None:
             values = np.searchsorted(self.source.schema.classes, target)
-        return ReadRows(self._beside(y=values), target, values, self.weight)
+        return ReadRows(self._beside(values), target, values, self.weight)
 
     def with_columns(self, columns: Sequence[int]) -> ReadRows:
         """The same rows with some of the columns; none of them leaves a constant one."""
@@ -210,12 +204,10 @@ class ReadRows:
         wanted, place = np.unique(np.asarray(rows), return_inverse=True)
         return answers_of(model, selected(self.source, MaskRule.of(wanted, self.count)), method)[place]
 
-    def _beside(self, y: Any = None, weight: Any = None) -> Source:
-        schema = self.source.schema
-        if y is not None:
-            flat = y.ndim == 1
-            schema = replace(schema, targets=1 if flat else y.shape[1], target_is_flat=flat)
-        return MappedSource(self.source, schema, BesideRows(y, weight))
+    def _beside(self, y: NDArray[Any]) -> Source:
+        flat = y.ndim == 1
+        schema = replace(self.source.schema, targets=1 if flat else y.shape[1], target_is_flat=flat)
+        return MappedSource(self.source, schema, BesideRows(y))
 
 
 def _numbered(count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is done to each batch as it passes: other targets, weights or values, or fewer columns."""
+"""What is done to each batch as it passes: other targets or values, or fewer columns."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from surefit.data.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BesideRows:
-    """Targets and weights of all rows, by row number, in place of those of a batch."""
+    """Targets of all rows, by row number, in place of those of a batch."""
 
-    y: NDArray[Any] | None = None
-    weight: NDArray[np.float64] | None = None
+    y: NDArray[Any]
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with what stands beside its rows."""
-        rows = slice(batch.start, batch.start + len(batch))
-        y = batch.y if self.y is None else self.y[rows]
-        return replace(batch, y=y, weight=batch.weight if self.weight is None else self.weight[rows])
+        return replace(batch, y=self.y[batch.start : batch.start + len(batch)])
 
 
 @dataclass(frozen=True, slots=True)

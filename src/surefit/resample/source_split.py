@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.source import Source, TableSource
 from surefit.resample.choose import Pair, pairs_of
-from surefit.resample.sources import selected
+from surefit.resample.count_rule import CountRule
+from surefit.resample.sources import Rule, selected
 
 PIECE = 1 << 16  # rows whose kept ones are counted beforehand
 
@@ -54,7 +55,7 @@ def split_source(
     """Pairs of sources, train and test, and how many rows each has; for a splitter, pairs, or grouped folds.
 
     One pass reads the column that the split goes by: the target, the column named by ``groups``, or that of
-    time. No row may be drawn twice, since a table is read as it is.
+    time. Rows that are drawn several times are read several times, in the order of the table.
 
     >>> import pyarrow as pa
     >>> from surefit.data.read import read
@@ -91,13 +92,14 @@ def source_sample(source: Source, rows: int, random_state: Any = None) -> Source
 
 
 def _sources(source: Source, pair: Pair, rows: int) -> tuple[Source, Source]:
-    if any(len(np.unique(part)) < len(part) for part in pair):
-        raise ParameterError(
-            "the split draws rows more than once, which a table that is read in batches cannot: "
-            "give a split without repetition, or load the rows into memory."
-        )
-    train, test = (selected(source, MaskRule.of(part, rows)) for part in pair)
+    train, test = (selected(source, rule_of(part, rows)) for part in pair)
     return train, test
+
+
+def rule_of(rows: NDArray[Any], count: int) -> Rule:
+    """The rule that takes these rows of ``count``, each as often as it is among them."""
+    mask = MaskRule.of(rows, count)
+    return mask if mask.kept_before(count) == len(rows) else CountRule.of(rows, count)
 
 
 def _count(source: Source) -> int:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Rule(Protocol):
-    """Which rows to keep, told from their numbers."""
+    """Which rows to keep, or how often to take each, told from their numbers."""
 
-    def keeps(self, start: int, count: int) -> NDArray[np.bool_]:
-        """Which of the ``count`` rows from number ``start`` on are kept."""
+    def keeps(self, start: int, count: int) -> NDArray[Any]:
+        """Which of the ``count`` rows from number ``start`` on are kept, or how often."""
 
     def kept_before(self, row: int) -> int:
         """How many of the rows before this one are kept."""
@@ -85,9 +85,9 @@ class SelectedSource:
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in self.origin:
-            kept = self.rule.keeps(batch.start, len(batch))
-            if kept.any():
-                yield _cut(batch, kept, self.rule.kept_before(batch.start))
+            taken = _taken(self.rule.keeps(batch.start, len(batch)))
+            if taken is None or len(taken):
+                yield _cut(batch, taken, self.rule.kept_before(batch.start))
 
     def parts(self) -> Sequence[Source]:
         """The parts of the origin, cut alike; one piece where the number of rows is not known, for then the
@@ -98,18 +98,25 @@ class SelectedSource:
         return [SelectedSource(part, self.schema, self.rule) for part in self.origin.parts()]
 
 
-def _cut(batch: Batch, kept: NDArray[np.bool_], start: int) -> Batch:
-    if kept.all():
+def _taken(kept: NDArray[Any]) -> NDArray[np.intp] | None:
+    """The places of the rows that are taken, those of several times again and again; None for all once."""
+    if (kept == 1).all():
+        return None
+    return np.flatnonzero(kept) if kept.dtype == bool else np.repeat(np.arange(len(kept)), kept)
+
+
+def _cut(batch: Batch, taken: NDArray[np.intp] | None, start: int) -> Batch:
+    if taken is None:
         return replace(batch, start=start)
     X: Any = batch.X
     if isinstance(X, Table):
-        X = X.take(np.flatnonzero(kept))
+        X = X.take(taken)
     elif isinstance(X, Cells):
-        X = Cells(tuple(column[kept] for column in X.columns))
+        X = Cells(tuple(column[taken] for column in X.columns))
     else:
-        X = X[kept]
-    y = None if batch.y is None else batch.y[kept]
-    return Batch(X, y, None if batch.weight is None else batch.weight[kept], start)
+        X = X[taken]
+    y = None if batch.y is None else batch.y[taken]
+    return Batch(X, y, None if batch.weight is None else batch.weight[taken], start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +147,10 @@ class SelectedStream:
 
         row = self.offset
         for batch in self.origin.batches(columns):
-            kept = self.rule.keeps(row, batch.num_rows)
+            taken = _taken(self.rule.keeps(row, batch.num_rows))
             row += batch.num_rows
-            if kept.any():
-                yield batch if kept.all() else batch.filter(pa.array(kept))
+            if taken is None or len(taken):
+                yield batch if taken is None else batch.take(pa.array(taken))
 
     def parts(self) -> Sequence[ArrowStream]:
         """The parts of the origin, cut alike; one piece where a part does not know its rows."""
