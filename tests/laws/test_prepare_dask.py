@@ -55,6 +55,7 @@ def test_a_typed_frame_is_prepared_where_it_lies(client, watched):
     frame = dask.dataframe.from_dask_array(X, columns=[f"x{j}" for j in range(5)])
     frame["word"] = (frame["x1"] > 0).map({True: "up", False: "down"}, meta=("word", object))
     frame["y"] = dask.dataframe.from_dask_array(y, columns="y")
+    frame = frame.persist()
     for model in (surefit.TablePreparer(), surefit.TargetEncoder(), surefit.OneHotEncoder()):
         target = ("y",) if model.accepts.target != "none" else ()
         table = frame if target else frame.drop(columns=["y"])
