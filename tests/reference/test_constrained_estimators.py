@@ -14,6 +14,7 @@ from sklearn.base import clone
 import surefit
 from surefit import (
     ElasticNet,
+    HuberRegressor,
     LADRegressor,
     Lasso,
     LinearRegression,
@@ -154,7 +155,8 @@ def test_estimators_without_constraints_are_named_in_the_guide():
     }
     core = "LinearModel LinearRegression Ridge RidgeClassifier Lasso ElasticNet LogisticRegression LinearSVC"
     core += " LinearSVR QuantileRegressor LADRegressor HuberRegressor GeneralizedLinearRegressor"
-    core += " PoissonRegressor GammaRegressor TweedieRegressor"
+    core += " PoissonRegressor GammaRegressor TweedieRegressor LogisticRegressionCV RidgeCV"
+    core += " RidgeClassifierCV LassoCV ElasticNetCV"
     assert has == set(core.split())
 
 
@@ -226,12 +228,41 @@ def test_hard_tables_are_proved(scale, mean):
     hard = np.column_stack([scale * (X + mean), np.ones(ROWS), scale * X[:, 5]])
     for rows in (ROWS, 6, 1):
         for model in (LinearRegression(), Ridge(), Lasso(0.01)):
-            # A penalty that is lost in the rounding of slopes of 1e12 proves single bounds, but no order.
-            levels = [] if scale > 1 and not isinstance(model, LinearRegression) else [Monotone([[0, 1, 2]])]
-            model.set_params(constraints=[*levels, NonNegative()]).fit(hard[:rows], Y[:rows])
+            model.set_params(constraints=[Monotone([[0, 1, 2]]), NonNegative()]).fit(hard[:rows], Y[:rows])
             assert model.certificate_.holds
             assert (model.coef_ >= 0).all()
-            assert not levels or (np.diff(model.coef_[:3]) >= 0).all()
+            assert (np.diff(model.coef_[:3]) >= 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("rows", [ROWS, 6])
+def test_ordered_levels_are_proved_in_any_units(scale, rows):
+    """Some of six rows' levels have no row; a penalty may be lost in the rounding of slopes of 1e12."""
+    hard, side = np.column_stack([scale * X, np.ones(ROWS), scale * X[:, 5]])[:rows], SIDE[:rows].copy()
+    side[0] = -side[1]
+    held = (
+        [Monotone([[0, 1, 2, 3, 4]])],
+        [Monotone([[0, 1, 2], [5, 6]]), Box(-2 / scale, 2 / scale)],
+    )
+    models = [
+        (LinearRegression(), Y),
+        (Ridge(), Y),
+        (Ridge(1e-30), Y),
+        (Lasso(0.01), Y),
+        (ElasticNet(0.01), Y),
+        (HuberRegressor(), Y),
+        (LADRegressor(), Y),
+        (LogisticRegression(), side),
+        (LogisticRegression(l1_ratio=1), side),
+        (LinearSVC(), side),
+        (RidgeClassifier(), side),
+    ]
+    for constraints in held:
+        for model, target in models:
+            model.set_params(constraints=constraints).fit(hard, target[:rows])
+            assert model.certificate_.holds, model
+            assert surefit.verify(model, hard, target[:rows]).holds, model
+            assert all(each.feasible(np.ravel(model.coef_)) for each in constraints), model
 
 
 def test_what_constraints_do_not_go_with_is_refused():

@@ -70,6 +70,24 @@ class Ordered(Penalty):
         """Return the factor that brings ``u`` into the conjugate's domain."""
         return self._inner.dual_scaling(self._slope(u))
 
+    def beyond(self, w: ArrayLike, u: ArrayLike) -> Floats:
+        """Return the shortest vector from the subgradients at ``w`` to a slope: what no multiplier takes.
+
+        Levels that are equal share their slope in one direction, that of the order; what is left of each is
+        held against the penalty's own interval.
+        """
+        point, left = coefficients(w), coefficients(u)
+        p = len(point)
+        table, flat, slope = self._table(p), point.reshape(p, -1), left.reshape(p, -1).copy()
+        blur = 4 * rounding(w) * np.abs(flat).max(axis=0, initial=0.0)
+        for group in self._groups:
+            apart = np.diff(flat[group], axis=0) > blur
+            for k in range(flat.shape[1]):
+                for block in np.split(np.array(group), np.flatnonzero(apart[:, k]) + 1):
+                    slope[block, k] = isotonic_regression(slope[block, k]).x
+        least, most = table.subgradients(flat)
+        return np.asarray(slope - np.clip(slope, least, most)).reshape(left.shape)
+
     def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
         """Return axes of single columns, and blocks of levels, that nothing bends or bounds on that side."""
         table = self._table(p)

@@ -76,13 +76,17 @@ class CoordinateTable:
 
     def subdifferential_distance(self, w: Floats, gradient: Floats) -> Floats:
         """Return the distance of each entry of ``-gradient`` to its interval; infinite outside the bounds."""
+        _, _, lower, upper = self._meeting(w)
+        least, most = self.subgradients(w)
+        distance = np.maximum(np.maximum(least + gradient, -gradient - most), 0.0)
+        return np.where((w < lower) | (w > upper), np.inf, distance)
+
+    def subgradients(self, w: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of the interval of slopes of each coefficient; infinite at a bound."""
         l1, l2, lower, upper = self._meeting(w)
         least = l2 * w + np.where(w > 0, l1, -l1)
         most = l2 * w + np.where(w < 0, -l1, l1)
-        least = np.where(w == lower, -np.inf, least)
-        most = np.where(w == upper, np.inf, most)
-        distance = np.maximum(np.maximum(least + gradient, -gradient - most), 0.0)
-        return np.where((w < lower) | (w > upper), np.inf, distance)
+        return np.where(w == lower, -np.inf, least), np.where(w == upper, np.inf, most)
 
     def _meeting(self, w: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         return by_row(self.l1, w), by_row(self.l2, w), by_row(self.lower, w), by_row(self.upper, w)

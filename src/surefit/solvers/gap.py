@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from surefit.core.certificate import Certificate
+from surefit.penalties.ordered import Ordered
 from surefit.solvers.objective import Objective
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
 
@@ -39,6 +40,9 @@ ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a pr
 SMALL = 0.01  # of the penalty's part: a bound on the loss's that is no larger need not be exact
 SLIGHT = 1e-10  # of the scale: a gap that needs no closer look
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
+SHARINGS = (
+    20  # rounds in which equal levels agree on their slopes: half of it is left after each at the worst
+)
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
 
@@ -261,9 +265,26 @@ def _held(point: _Point, total: Array, free: Array, at: Slopes) -> Array:
     for _ in range(2):  # the second time takes away what rounding left
         gradient = gradient - free @ (free.T @ gradient)
     noise = noise if gradient.ndim == 1 else noise[:, None]
-    if point.objective.penalty.separable:  # each slope may be nearer to zero by what rounding made of it
+    penalty = point.objective.penalty
+    if isinstance(penalty, Ordered):
+        return _nearer(penalty, point.coef, gradient / at.weight, noise / at.weight)
+    if penalty.separable:  # each slope may be nearer to zero by what rounding made of it
         return np.asarray((gradient - np.clip(gradient, -noise, noise)) / at.weight)
     return np.zeros_like(gradient) if (np.abs(gradient) <= noise).all() else gradient / at.weight
+
+
+def _nearer(penalty: Ordered, coef: Array, gradient: Array, noise: Array) -> Array:
+    """Return a gradient, each slope nearer to what keeps the point where it is by what rounding made of it.
+
+    Levels of a block share what is asked of them; one that rounds less leaves more of it to the others.
+    """
+    moved = np.zeros_like(gradient)
+    for _ in range(SHARINGS):
+        asked = penalty.beyond(coef, -(gradient + moved))
+        before, moved = moved, np.clip(moved + asked, -noise, noise)
+        if (np.abs(moved - before) <= 1e-3 * noise).all():
+            break
+    return np.asarray(gradient + moved)
 
 
 def _noise(point: _Point, at: Slopes) -> Array:

@@ -18,7 +18,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.objective import Objective
 from surefit.solvers.ordered_model import minimise_ordered
 from surefit.solvers.primal_dual_envelope import Envelope, slope_range
-from surefit.solvers.quadratic_model import minimise_prox, minimise_table
+from surefit.solvers.quadratic_model import grounded, minimise_prox, minimise_table
 from surefit.stats.products import pulled, scores
 from surefit.stats.spread import Spread
 
@@ -57,7 +57,7 @@ class Rounded:
         spread: Spread = objective.accumulate(Spread.of)
         size = spread.variance if objective.fit_intercept else spread.variance + spread.mean**2
         self._means = np.abs(spread.mean)
-        self._size = np.where(size > 0, size, 1.0)
+        self._size = grounded(size, spread.mean)
         z = self.scores(start)
         low, high = slope_range(objective.loss, self.y, z)
         self.steepest = float(np.clip(np.maximum(np.abs(low), np.abs(high)), 1e-3, 1e3).max())

@@ -59,6 +59,19 @@ class Factor:
         return np.asarray(found / scale)
 
 
+def grounded(squares: Array, mean: Array) -> Array:
+    """Return the squares of columns that damp them: of a constant that of its mean, of zeros the least other.
+
+    A level without rows must not hold those back that share a block with it.
+
+    >>> grounded(np.array([4.0, 0.0, 0.0, 1e-24]), np.array([0.0, 3.0, 0.0, 1e-12]))
+    array([4.e+00, 9.e+00, 1.e-24, 1.e-24])
+    """
+    squares = np.where(squares > 0, squares, mean**2)
+    least = np.min(squares, where=squares > 0, initial=np.inf)
+    return np.where(squares > 0, squares, least if np.isfinite(least) else 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Reduced:
     """A quadratic without the coordinates ``gone``, at whose minimum over those it stands."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -12,11 +13,15 @@ from surefit.core.trace import Trace
 from surefit.losses.absolute import Absolute
 from surefit.losses.huber_scale import Softened
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.penalties.ordered import Ordered
+from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.choose import choose
 from surefit.solvers.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
-from surefit.solvers.quadratic_model import Factor
+from surefit.solvers.ordered_model import minimise_ordered
+from surefit.solvers.quadratic_model import Factor, minimise_table
 from surefit.solvers.sampled import start_from_sample
 from surefit.stats.joint_curvature import JointCurvature
 
@@ -43,8 +48,15 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
     """
 
     name = "scaled_newton"
-    needs = Needs(loss=("smooth", "convex", "pieces"), penalty=("convex", "quadratic"))
+    needs = Needs(loss=("smooth", "convex", "pieces"), penalty=("convex",))
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
+
+    def _refusal(self, objective: Objective) -> str | None:
+        table = Room.numbers(objective)
+        if table is not None and not table.l1.any():
+            return None
+        named = type(objective.penalty).__name__
+        return f"the {self.name} solver needs a penalty of squares, bounded or in order, and {named} is none."
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
         """Minimise from a packed point (its loss's scale with it), or from the objective's ``null``."""
@@ -57,12 +69,15 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         sigma = float(loss.scale) if start is not None else _spread_of(objective)
         least, damping = LEAST * max(sigma, float(np.finfo(float).tiny)), 0.0
         x = np.append(seconds.inner(first), sigma)
+        room = Room.of(objective)
+        if room is not None:
+            x[:-1] = objective.prox(x[:-1], 1.0)  # a start outside a constraint
         softness = 1.0 if start is None else 0.1
         value, gradient, square = _at(objective, seconds, x, softness)
         stopped: Stop = "limit"
         proof = None
         for _ in trace.iterations(self.max_iter):
-            step, promised, damping = _step(square, gradient, x, least, damping)
+            step, promised, damping = _step(square, gradient, x, least, damping, room)
             # Far from the answer rows change sides with every step, near it they hardly do.
             softness = min(softness, SOFTER * promised / max(value, float(np.finfo(float).tiny)))
             share, moved = 1.0, False
@@ -114,11 +129,53 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         absolute = Objective(
             objective.source, objective.engine, Absolute(), lighter, fit_intercept=objective.fit_intercept
         )
-        found = FrischNewton(tolerance=self.tolerance).solve(absolute)
+        free = penalty.quadratic(objective.columns) is not None
+        solver = (
+            FrischNewton(tolerance=self.tolerance) if free else choose(absolute, tolerance=self.tolerance)
+        )
+        found = solver.solve(absolute)
         slopes = loss.threshold * found.certificate.witness.get("slopes", np.zeros(len(objective.rows)))
         set_scale(objective, least)
         proof = objective.certificate(found.x, self.tolerance, slopes)
         return (found.x, slopes) if proof.holds else None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What coefficients may be, one set of numbers each, and which must not fall; all else is free."""
+
+    table: CoordinateTable
+    groups: list[list[int]]
+
+    @classmethod
+    def of(cls, objective: Objective) -> Room | None:
+        """Return the room that constraints leave; None where there are none."""
+        table, penalty = cls.numbers(objective), objective.penalty
+        if table is None or penalty.quadratic(objective.columns) is not None:
+            return None
+        more = objective.fit_intercept + 1
+        none, free = np.zeros(objective.columns + more), np.full(more, np.inf)
+        lower, upper = np.append(table.lower, -free), np.append(table.upper, free)
+        groups = penalty._groups if isinstance(penalty, Ordered) else []
+        return cls(CoordinateTable(none, none, lower, upper), groups)  # the squares are in the model
+
+    @staticmethod
+    def numbers(objective: Objective) -> CoordinateTable | None:
+        """Return the numbers of the penalty, whatever the order; None for a penalty that has none."""
+        penalty = objective.penalty
+        if isinstance(penalty, Ordered):
+            return penalty._table(objective.columns)
+        return penalty.table(objective.columns) if penalty.offers("table") else None
+
+    def minimiser(self, square: Array, gradient: Array, x: Array, least: float) -> Array | None:
+        """Return the minimiser of a model around a point, the scale no further than a step may take it."""
+        lower, upper = self.table.lower.copy(), self.table.upper.copy()
+        lower[-1], upper[-1] = max(FALL * float(x[-1]), least), float(x[-1]) / FALL
+        table = CoordinateTable(self.table.l1, self.table.l2, lower, upper)
+        linear = square @ x - gradient
+        if self.groups:
+            return minimise_ordered(square, linear, table, self.groups, x)
+        return minimise_table(square, linear, table, x)
 
 
 def set_scale(objective: Objective, scale: float) -> None:
@@ -154,19 +211,27 @@ def _at(
     with np.errstate(all="ignore"):
         found: JointCurvature = objective.engine.accumulate(of, seconds._source)
     gradient, square = found.gradient / found.weight, found.hessian / found.weight
-    squares = objective.penalty.quadratic(objective.columns)
-    assert squares is not None
+    table = Room.numbers(objective)
+    assert table is not None
+    squares = table.l2
     gradient[: objective.columns] += squares * coef
     square[: objective.columns, : objective.columns] += np.diag(squares)
     return found.value / found.weight + objective.penalised(x[:-1]), gradient, square
 
 
 def _step(
-    square: Array, gradient: Array, x: Array, least: float, damping: float
+    square: Array, gradient: Array, x: Array, least: float, damping: float, room: Room | None
 ) -> tuple[Array, float, float]:
     """Return a step that leaves some scale, what it promises, and the damping that it took."""
     diagonal = np.diagonal(square)
     ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))
+    if room is not None:
+        target = room.minimiser(square + np.diag(damping * ground), gradient, x, least)
+        while target is None and damping < 1e6:
+            damping = max(10 * damping, 1e-13)
+            target = room.minimiser(square + np.diag(damping * ground), gradient, x, least)
+        step = np.zeros_like(x) if target is None else target - x
+        return step, max(-float(gradient @ step), 0.0), damping
     factor = Factor.of(square + np.diag(damping * ground))
     while factor is None and damping < 1e6:
         damping = max(10 * damping, 1e-13)

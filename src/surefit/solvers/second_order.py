@@ -26,6 +26,7 @@ from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.objective import At, Objective
 from surefit.solvers.offset import SecondDerivatives
+from surefit.solvers.quadratic_model import grounded
 from surefit.solvers.sampled import MANY, alike, sample_of, solve_sample
 
 Array = NDArray[np.float64]
@@ -266,7 +267,7 @@ class _Run:
         """The curvature of columns where the loss has shown none: as for least squares."""
         spread = self.objective.spread
         squares = spread.variance + (spread.mean - self.second.by) ** 2
-        squares = np.where(squares > 0, squares, 1.0)
+        squares = grounded(squares, spread.mean)
         whole = np.append(squares, 1.0) if self.objective.fit_intercept else squares
         return np.array(
             np.broadcast_to(whole.reshape(-1, *[1] * (len(self.objective.shape) - 1)), self.objective.shape)

@@ -67,12 +67,23 @@ class ConstrainedSquares:
         """Bind one target."""
         rows = one_target(source, target)
         objective = Objective(rows, engine, Squared(), NoPenalty(), fit_intercept=self.fit_intercept)
-        penalty = self.penalty(target, objective.targets.weight)
+        objective.penalty = self.within(self.penalty(target, objective.targets.weight), objective.columns)
+        return objective
+
+    def within(self, penalty: Penalty, columns: int) -> Penalty:
+        """Return a penalty that is infinite where a constraint does not hold."""
         given = [self.constraints] if not isinstance(self.constraints, list | tuple) else self.constraints
         if self.positive:
             given = [*given, NonNegative()]
-        objective.penalty = constrained(self.who, penalty, given, objective.columns)
-        return objective
+        return constrained(self.who, penalty, given, columns)
+
+    def solve(
+        self, objective: Objective, start: NDArray[np.float64] | None, trace: Trace
+    ) -> tuple[str, Solution]:
+        """Minimise for one target from a packed point; return the solver's name as well."""
+        solver = choose(objective, tolerance=self.tolerance, max_iter=self.max_iter)
+        constant = _constant(objective, self.tolerance, trace)
+        return solver.name, constant or solver.solve(objective, start, trace)
 
     def fit(
         self, source: Source, engine: Engine, trace: Trace, start: Matrix | None = None
@@ -81,9 +92,8 @@ class ConstrainedSquares:
         found = []
         for k in range(source.schema.targets):
             objective = self.objective(source, engine, k)
-            solver = choose(objective, tolerance=self.tolerance, max_iter=self.max_iter)
             begin = None if start is None else _packed(objective, start[:, k], objective.null[-1])
-            solution = _constant(objective, self.tolerance, trace) or solver.solve(objective, begin, trace)
+            name, solution = self.solve(objective, begin, trace)
             found.append((objective, solution, *multipliers(objective, solution.x)))
         objectives, solutions, witnesses, parts = zip(*found, strict=True)
         proofs = [solution.certificate for solution in solutions]
@@ -103,7 +113,7 @@ class ConstrainedSquares:
             np.array([0.0 if intercept is None else intercept for _, intercept in split]),
             np.array([each.value * each.parts.get("scale", 1.0) for each in proofs]),
             np.array([max(solution.iterations, 1) for solution in solutions]),
-            solver.name,
+            name,
             proof,
             {"column_moments": spread.moments, "target_moments": target.moments, "rows": spread.rows},
         )

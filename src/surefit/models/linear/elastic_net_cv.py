@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,7 +20,10 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.linear import sparse_fit
+from surefit.models.linear.constrained_folds import errors_of_folds as constrained_errors
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.elastic_net import Precompute, Selection, SparseParameters, SparseRegression
+from surefit.models.linear.folds import Cut
 from surefit.models.linear.sparse_cv import Choice, Chosen, Splits, choose, errors_of_folds
 from surefit.models.linear.sparse_fit import Fitted, Problem
 from surefit.models.linear.sparse_path import Path, largest_strength, lasso_path, path_of, strengths
@@ -80,9 +84,21 @@ class SparseRegressionCV(SparseRegression, abstract=True):
     def _choose(self, source: Source, engine: Engine) -> Chosen:
         ratios = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
         rows = np.array([self._strengths(source, engine, float(ratio)) for ratio in ratios])
-        splits = Splits(type(self).__name__, self.cv, self.folds == "content")
-        errors = errors_of_folds(self, source, engine, splits, ratios, rows)
+        who, by_content = type(self).__name__, self.folds == "content"
+        if self.constraints is None:
+            errors = errors_of_folds(self, source, engine, Splits(who, self.cv, by_content), ratios, rows)
+        else:
+            cut, problem = Cut(who, self.cv, by_content), self._constrained()
+            paths = [
+                [self._of_strength(float(alpha), float(ratio)) for alpha in row]
+                for ratio, row in zip(ratios, rows, strict=True)
+            ]
+            errors = np.array([constrained_errors(problem, path, cut, source, engine) for path in paths])
         return choose(ratios, rows, errors, self.choice)
+
+    def _of_strength(self, alpha: float, ratio: float) -> Callable[[int, float], Any]:
+        penalty = ElasticNetPenalty(alpha, l1_ratio=ratio, positive=self.positive)
+        return lambda target, weight: penalty
 
     def _strengths(self, source: Source, engine: Engine, ratio: float) -> NDArray[np.float64]:
         who = type(self).__name__
@@ -157,7 +173,8 @@ class LassoCV(SparseRegressionCV):
     (5 by default). choice: "best", or "one_standard_error" for the strongest penalty whose error is within a
     standard error of the best. folds: "order" cuts them by the numbers of the rows; "content" by what is in
     them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
-    :class:`~surefit.Lasso`; n_jobs, verbose, precompute, copy_X, selection, random_state: without effect.
+    :class:`~surefit.Lasso`, constraints included, which every fold keeps (then each is read once a step);
+    n_jobs, verbose, precompute, copy_X, selection, random_state: without effect.
 
     The certificate is that of the lasso at ``alpha_``; ``mse_path_`` and ``mse_error_`` hold the errors of
     all strengths and the standard errors of their means.
@@ -192,6 +209,7 @@ class LassoCV(SparseRegressionCV):
         selection: Selection = "cyclic",
         choice: Choice = "best",
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.eps = eps
         self.alphas = alphas
@@ -208,6 +226,7 @@ class LassoCV(SparseRegressionCV):
         self.selection = selection
         self.choice = choice
         self.folds = folds
+        self.constraints = constraints
 
 
 class ElasticNetCV(SparseRegressionCV):
@@ -246,6 +265,7 @@ class ElasticNetCV(SparseRegressionCV):
         selection: Selection = "cyclic",
         choice: Choice = "best",
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
@@ -263,6 +283,7 @@ class ElasticNetCV(SparseRegressionCV):
         self.selection = selection
         self.choice = choice
         self.folds = folds
+        self.constraints = constraints
 
     def _ratio_chosen(self) -> float:
         return self.l1_ratio_

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import RefusalError
 from surefit.core.parameters import Count, Interval, Positive, Strength, Tolerance
 from surefit.data.batch import Batch
 from surefit.data.door import Accepts
@@ -55,8 +54,8 @@ class HuberRegressor(NoInference, LinearPrediction, RegressorMixin, MeanLossMode
     epsilon: from how many scales on a row is an outlier. alpha: the strength. scale: None learns
     :math:`\sigma` together with the coefficients; a number fixes it, so that a row counts by its square up to
     epsilon times the scale. tol: a tenth of it is the duality gap allowed, relative to the loss of a
-    constant. constraints: as in :class:`~surefit.LinearModel`, with a scale given. warm_start: begin at the
-    fit before. Tables larger than memory are read once a step.
+    constant. constraints: as in :class:`~surefit.LinearModel`. warm_start: begin at the fit before. Tables
+    larger than memory are read once a step.
 
     >>> from surefit import HuberRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.1, 1.9, 3.0, 30.0]
@@ -111,11 +110,6 @@ class HuberRegressor(NoInference, LinearPrediction, RegressorMixin, MeanLossMode
         return L2(self.alpha * (1.0 if self.scale is None else self.scale) / objective.targets.weight)
 
     def _solver(self, objective: Objective) -> Solver:
-        if self.scale is None and self.constraints is not None:
-            raise RefusalError(
-                "HuberRegressor learns its scale from slopes that no constraint bends: give a scale, such as "
-                "the one of a fit without constraints."
-            )
         if self.scale is None:
             return ScaledNewton(tolerance=GAP * self.tol, max_iter=self.max_iter)
         return self._solver_called("auto", objective, tolerance=GAP * self.tol)

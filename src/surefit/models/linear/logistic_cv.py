@@ -17,6 +17,8 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight
+from surefit.models.linear.constraints import Constraints
+from surefit.models.linear.folds import Cut
 from surefit.models.linear.logistic import (
     LogisticBase,
     LogisticParameters,
@@ -24,7 +26,7 @@ from surefit.models.linear.logistic import (
     SolverName,
     old_penalty,
 )
-from surefit.models.linear.logistic_folds import Chosen, choose, folds_of, path_of_fold
+from surefit.models.linear.logistic_folds import Chosen, choose, path_of_fold
 from surefit.models.linear.sparse_cv import Choice
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.objective import Objective
@@ -59,7 +61,8 @@ class LogisticRegressionCV(LogisticBase):
     standard error of the best. folds: "order" cuts by the numbers of the rows, "content" by what is in them,
     equal rows together, so that weight 2 is the row twice. Defaults of "warn" mean what scikit-learn has
     announced: l1_ratios=(0,), the logarithmic loss, attributes without an axis of classes. The rest is as in
-    :class:`~surefit.LogisticRegression`. dual, n_jobs, verbose, random_state: without effect.
+    :class:`~surefit.LogisticRegression`, constraints included, which every fold keeps. dual, n_jobs, verbose,
+    random_state: without effect.
 
     Each fold is followed along one warm path. The certificate is that of the fit at ``C_``.
 
@@ -110,6 +113,7 @@ class LogisticRegressionCV(LogisticBase):
         use_legacy_attributes: bool | Literal["warn"] = "warn",
         choice: Choice = "best",
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -130,6 +134,7 @@ class LogisticRegressionCV(LogisticBase):
         self.use_legacy_attributes = use_legacy_attributes
         self.choice = choice
         self.folds = folds
+        self.constraints = constraints
 
     def _grid(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the strengths and the ratios to try."""
@@ -163,9 +168,9 @@ class LogisticRegressionCV(LogisticBase):
         Cs, ratios = self._grid()
         self.trial(float(Cs[0]), float(ratios.max()))
         try:
-            found = [
-                path_of_fold(self, fold, Cs, ratios) for fold in folds_of(self, source, engine, self.folds)
-            ]
+            cut = Cut(type(self).__name__, self.cv, self.folds == "content", labels=np.asarray)
+            folds = cut.folds(source, self._rows_of(source, engine))
+            found = [path_of_fold(self, fold, engine, Cs, ratios) for fold in folds]
             self._chosen = choose(Cs, ratios, found, self.choice)
             self._trial = self._chosen.C, self._chosen.l1_ratio
             return super()._learn(source, engine, trace)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,27 +10,13 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
-from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.linear.content_folds import fold_numbers
-from surefit.models.linear.fold_moments import taken
+from surefit.models.linear.folds import Fold
 from surefit.models.linear.sparse_cv import Choice
 from surefit.penalties.no_penalty import NoPenalty
-from surefit.resample.sources import source_folds
 from surefit.solvers.objective import Objective
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """The rows to fit, class weights in, and the rows left out; ``rows`` are those, where in memory."""
-
-    train: Source
-    test: Source
-    rows: Batch | None
-    engine: Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,81 +43,20 @@ class Chosen:
     n_iter: NDArray[np.int32]
 
 
-def folds_of(model: Any, source: Source, engine: Engine, rule: str) -> Iterator[Fold]:
-    """Yield the folds of a source: by scikit-learn's splitters in memory, else as it is read."""
-    weighted, batch = model._rows_of(source, engine), in_memory(source)
-    if batch is not None and rule == "order":
-        from sklearn.model_selection import check_cv
-
-        training = in_memory(weighted)
-        assert training is not None
-        for train, test in check_cv(model.cv, batch.y, classifier=True).split(batch.X, batch.y):
-            left = taken(batch, test)
-            yield Fold(
-                _array_source(weighted, taken(training, train)), _array_source(source, left), left, engine
-            )
-        return
-    count = 5 if model.cv is None else model.cv
-    if not isinstance(count, int | np.integer):
-        raise ParameterError(
-            "LogisticRegressionCV: folds='content', and those of a table that is read piece by piece, follow "
-            "from the rows: give cv as a number of folds."
-        )
-    if rule == "content":
-        for fold in range(int(count)):
-            train = _selected(weighted, RowsByContent(source.schema.width, int(count), fold, others=True))
-            test = _selected(source, RowsByContent(source.schema.width, int(count), fold, others=False))
-            rows = in_memory(test)
-            if rows is None or len(rows):
-                yield Fold(train, test, rows, engine)
-        return
-    pairs = zip(source_folds(weighted, int(count)), source_folds(source, int(count)), strict=True)
-    for (train, _), (_, test) in pairs:
-        yield Fold(train, test, None, engine)
-
-
-@dataclass(frozen=True, slots=True)
-class RowsByContent:
-    """Keep the rows of a batch that belong to a fold by what is in their first columns, or all others."""
-
-    width: int
-    folds: int
-    fold: int
-    others: bool
-
-    def __call__(self, batch: Batch) -> Batch:
-        """Return those rows."""
-        X: Any = batch.X
-        kept = (fold_numbers(X[:, : self.width], self.folds) == self.fold) != self.others
-        return replace(taken(batch, np.flatnonzero(kept)), start=0)
-
-
-def _selected(source: Source, rule: RowsByContent) -> Source:
-    schema = replace(source.schema, rows=None)
-    batch = in_memory(source)
-    if batch is None:
-        return MappedSource(source, schema, rule)
-    return _array_source(source, rule(batch))
-
-
-def _array_source(like: Source, batch: Batch) -> Source:
-    return ArraySource(replace(like.schema, rows=len(batch)), replace(batch, start=0))
-
-
-def path_of_fold(model: Any, fold: Fold, Cs: Array, ratios: Array) -> PathOfFold:
+def path_of_fold(model: Any, fold: Fold, engine: Engine, Cs: Array, ratios: Array) -> PathOfFold:
     """Fit every ratio and strength, each from where the last one ended, and score the rows left out."""
     model.trial(float(Cs[0]), float(ratios[0]))
-    objective: Objective = model._bound(fold.train, fold.engine)
+    objective: Objective = model._bound(fold.train, engine)
     scores, packed, shaped, steps = [], [], [], []
     for ratio in ratios:
         start = None
         for C in Cs:
             model.trial(float(C), float(ratio))
-            objective.penalty = model._penalty(objective)
+            objective.penalty = model._within_constraints(objective)
             solution = model._solver(objective).solve(objective, start, Trace())
             start = solution.x
             coef, intercept = model._shaped(objective, solution)
-            scores.append(_score(model, fold, coef, intercept))
+            scores.append(_score(model, fold, engine, coef, intercept))
             packed.append(start)
             shaped.append(np.column_stack([coef, intercept]) if model.fit_intercept else coef)
             steps.append(max(solution.iterations, 1))
@@ -145,12 +69,12 @@ def path_of_fold(model: Any, fold: Fold, Cs: Array, ratios: Array) -> PathOfFold
     )
 
 
-def _score(model: Any, fold: Fold, coef: Array, intercept: Array) -> float:
+def _score(model: Any, fold: Fold, engine: Engine, coef: Array, intercept: Array) -> float:
     """Return the score of the rows left out, the weights of their classes not counted."""
     from surefit.models.linear.logistic_cv import scorer
 
     if model.scoring in ("warn", "neg_log_loss"):
-        held_out = Objective(fold.test, fold.engine, model._loss(fold.test.schema), NoPenalty())
+        held_out = Objective(fold.test, engine, model._loss(fold.test.schema), NoPenalty())
         held_out.outputs = None if len(coef) == 1 else len(coef)
         point = np.vstack([coef.T, intercept])
         return -held_out.at(point[:, 0] if len(coef) == 1 else point, 0).value

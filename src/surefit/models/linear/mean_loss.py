@@ -110,15 +110,14 @@ class MeanLossModel(Estimator, abstract=True):
         objective = Objective(
             source, engine, loss, NoPenalty(), fit_intercept=self._intercept_is_free(), outputs=outputs
         )
-        beyond = self._penalised_intercepts()
-        objective.penalty = constrained(
-            type(self).__name__,
-            self._penalty(objective),
-            self.constraints,
-            objective.columns - beyond,
-            beyond,
-        )
+        objective.penalty = self._within_constraints(objective)
         return objective
+
+    def _within_constraints(self, objective: Objective) -> Penalty:
+        """Return the penalty, infinite where a constraint does not hold."""
+        beyond, who = self._penalised_intercepts(), type(self).__name__
+        own = self._penalty(objective)
+        return constrained(who, own, self.constraints, objective.columns - beyond, beyond)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         objective = self._objective(source, engine)

@@ -111,12 +111,7 @@ class RidgeBase(OneStatistic, abstract=True):
         self.__dict__.pop("statistic_", None)
         problem = self._problem(source.schema.targets)
         if self.constraints is not None:
-            held = self._constrained(problem).fit(source, engine, trace)
-            rounds = int(held.iterations.max())
-            found = Fitted(
-                held.coef, held.intercept, None, held.solver, held.certificate, rounds, None, held.evidence
-            )
-            return self._learned(found, schema)
+            return self._learned(fit_within(self._constrained(problem), source, engine, trace), schema)
         found = ridge_fit.fit(source, engine, trace, problem, lambda now: self._learned(now, schema))
         if found.moments is not None:
             self.statistic_ = found.moments
@@ -127,15 +122,7 @@ class RidgeBase(OneStatistic, abstract=True):
             raise ParameterError(
                 f"{type(self).__name__}: solver={self.solver!r} does not support constraints: take 'auto'."
             )
-        return ConstrainedSquares(
-            type(self).__name__,
-            self.constraints,
-            lambda target, weight: squares(problem.strength[target] / weight),
-            self.fit_intercept,
-            self.positive,
-            problem.tolerance,
-            self.max_iter or 1000,
-        )
+        return constrained_ridge(self, problem)
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
         return self._learned(ridge_fit.by_moments(moments, self._problem(moments.targets)), schema)
@@ -152,6 +139,26 @@ class RidgeBase(OneStatistic, abstract=True):
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         problem = self._problem(source.schema.targets)
         return certify_ridge(self, source, engine, problem)
+
+
+def constrained_ridge(model: Any, problem: Problem) -> ConstrainedSquares:
+    """Return the same problem within the constraints of a model."""
+    return ConstrainedSquares(
+        type(model).__name__,
+        model.constraints,
+        lambda target, weight: squares(problem.strength[target] / weight),
+        problem.fit_intercept,
+        problem.positive,
+        problem.tolerance,
+        getattr(model, "max_iter", None) or 1000,
+    )
+
+
+def fit_within(problem: ConstrainedSquares, source: Source, engine: Engine, trace: Trace) -> Fitted:
+    """Solve a problem within constraints, told as any other ridge."""
+    held = problem.fit(source, engine, trace)
+    rounds = int(held.iterations.max())
+    return Fitted(held.coef, held.intercept, None, held.solver, held.certificate, rounds, None, held.evidence)
 
 
 def ridge_shaped(found: Fitted, flat: bool, fit_intercept: bool) -> tuple[NDArray[np.float64], Any]:

@@ -27,9 +27,18 @@ from surefit.models.linear import content_folds, leave_one_out, ridge_fit, ridge
 from surefit.models.linear.base import LinearPrediction
 from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.classification import LinearClassification
+from surefit.models.linear.constrained_ridge_cv import scores as constrained_scores
+from surefit.models.linear.constrained_squares import NOTHING_KEPT, ConstrainedSquares
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.label_columns import TakesLabelColumns
 from surefit.models.linear.leave_one_out import LeftOut
-from surefit.models.linear.ridge import NoInference, certify_ridge, ridge_shaped
+from surefit.models.linear.ridge import (
+    NoInference,
+    certify_ridge,
+    constrained_ridge,
+    fit_within,
+    ridge_shaped,
+)
 from surefit.models.linear.ridge_classifier import class_evidence, labels_of, signed_source
 from surefit.models.linear.ridge_fit import Fitted, Problem
 from surefit.models.linear.ridge_scores import Scores, scores_of
@@ -65,6 +74,8 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
     cv: Any
     store_cv_results: bool
     alpha_per_target: bool = False
+    folds: str = "order"
+    constraints: Any = None
     alpha_: Any
     coef_: NDArray[np.float64]
     intercept_: Any
@@ -77,6 +88,20 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
         flat = schema.target_is_flat and schema.classes is None
         columns = classes is None and isinstance(self, TakesLabelColumns)
         judge = scores_of(self.scoring, flat, classes, self.alpha_per_target and not flat, columns)
+        if self.constraints is not None:
+            strength = np.zeros(schema.targets)  # each candidate brings its own
+            scores, results = constrained_scores(
+                self._constrained(Problem(strength, self.fit_intercept)),
+                source,
+                engine,
+                alphas,
+                judge,
+                self.cv,
+                by_content=self.folds == "content",
+                store=self.store_cv_results,
+            )
+            within: Solve = partial(self._solve_within, source, engine, trace)
+            return self._with_best(alphas, scores, schema, within, results, classes)
         short = schema.rows is not None and schema.rows < schema.width
         moments = None if short else engine.accumulate(Moments.of, source)
         if self.cv is None:
@@ -94,6 +119,14 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
         if source is None or engine is None:
             return lambda problem, told: ridge_fit.by_moments(moments, problem)
         return lambda problem, told: ridge_fit.from_sums(source, engine, moments, problem)
+
+    def _constrained(self, problem: Problem) -> ConstrainedSquares:
+        return constrained_ridge(self, problem)
+
+    def _solve_within(
+        self, source: Source, engine: Engine, trace: Trace, problem: Problem, told: Any
+    ) -> Fitted:
+        return fit_within(self._constrained(problem), source, engine, trace)
 
     def _with_best(
         self,
@@ -190,6 +223,8 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
 
 def _why_rows_stay(model: RidgeCV) -> str | None:
     """Why rows can neither be added nor taken away, as the model is set; None if they can."""
+    if model.constraints is not None:
+        return f"RidgeCV: {NOTHING_KEPT}; fit all rows at once."
     if model.folds == "content" and model.cv is not None:
         return None
     if model.cv is None:
@@ -208,6 +243,8 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
     errors, negated (R2 with folds). store_cv_results: keep ``cv_results_``. alpha_per_target: choose for each
     target. gcv_mode: without effect. folds: "order" cuts ``cv`` folds by the numbers of the rows, as
     scikit-learn does; "content" by what is in them, equal rows together, so that weight 2 is the row twice.
+    constraints: as in :class:`~surefit.LinearModel`; every fold keeps them, at a fit each, so that cv=None is
+    for few rows.
 
     With ``folds="content"``, R2 or squared errors come from one set of moments a fold, and ``partial_fit``,
     ``merge`` and ``forget`` are exact; else they are missing, and asking for them says why. The certificate
@@ -241,6 +278,7 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
         store_cv_results: bool = False,
         alpha_per_target: bool = False,
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -250,11 +288,12 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
         self.store_cv_results = store_cv_results
         self.alpha_per_target = alpha_per_target
         self.folds = folds
+        self.constraints = constraints
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         self._schema = source.schema
         self.__dict__.pop("statistic_", None)
-        if self.folds == "order":
+        if self.folds == "order" or self.constraints is not None:
             return self._chosen(source, engine, trace)
         self.statistic_ = parts = engine.accumulate(self._of(source.schema), source)
         solve = self._solver(content_folds.whole(parts), source, engine)
@@ -284,7 +323,7 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
         return self._with_best(*self._scored(parts), schema, self._solver(content_folds.whole(parts)))
 
     def _why_nothing_kept(self) -> str:
-        return "it was fitted with folds='order'"
+        return "it was fitted with folds='order'" if self.constraints is None else NOTHING_KEPT
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         return self._certify_numbers(source, engine)
@@ -334,6 +373,7 @@ class RidgeClassifierCV(TakesLabelColumns, LinearClassification, ClassifierMixin
         cv: Folds = None,
         class_weight: ClassWeight = None,
         store_cv_results: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -341,6 +381,7 @@ class RidgeClassifierCV(TakesLabelColumns, LinearClassification, ClassifierMixin
         self.cv = cv
         self.class_weight = class_weight
         self.store_cv_results = store_cv_results
+        self.constraints = constraints
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         self._schema = source.schema

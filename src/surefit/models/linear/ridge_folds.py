@@ -60,7 +60,7 @@ def in_memory_folds(
             found = fits_of_moments(left, alphas, fit_intercept)
         else:
             found = fits_of_moments(moments_of(batch, train), alphas, fit_intercept)
-        yield _tested(found, batch, test)
+        yield tested(found, batch, test)
 
 
 def source_folds(
@@ -73,11 +73,11 @@ def source_folds(
     for fold in range(1, folds):
         whole = whole + parts[str(fold)]
     fits = [fits_of_moments(whole - parts[str(fold)], alphas, fit_intercept) for fold in range(folds)]
-    tested: list[list[Tested]] = [[] for _ in rules]
+    each: list[list[Tested]] = [[] for _ in rules]
     for answers in engine.map(partial(_predictions_of_folds, rules, fits), source):
         for fold, answer in enumerate(answers):
-            tested[fold].append(answer)
-    for pieces in tested:
+            each[fold].append(answer)
+    for pieces in each:
         yield Tested(
             np.concatenate([piece.prediction for piece in pieces]),
             np.concatenate([piece.target for piece in pieces]),
@@ -88,7 +88,7 @@ def source_folds(
 def _predictions_of_folds(
     rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
 ) -> list[Tested]:
-    return [_tested(found, batch, rows_of_fold(rule, batch)) for rule, found in zip(rules, fits, strict=True)]
+    return [tested(found, batch, rows_of_fold(rule, batch)) for rule, found in zip(rules, fits, strict=True)]
 
 
 def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
@@ -122,7 +122,8 @@ def _with_intercept(
     return coef, mean_y[:, None] - np.tensordot(mean_x, coef, axes=1)
 
 
-def _tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
+def tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
+    """Predict some rows of a batch."""
     coef, intercept = found
     flat = coef.reshape(len(coef), -1)
     X: Any = batch.X
