@@ -166,11 +166,12 @@ def marginal_effects(
 
     effect = found(theta)
     step = NEAR * np.sqrt(np.maximum(np.diagonal(covariance), np.finfo(float).tiny))
-    columns = [
-        (found(theta + h * unit) - found(theta - h * unit)).ravel() / (2 * h)
-        for h, unit in zip(step, np.eye(len(theta)), strict=True)
-    ]
-    change = np.column_stack(columns)
+
+    def along(h: Vector) -> Matrix:
+        apart = [found(theta + each) - found(theta - each) for each in np.diag(h)]
+        return np.column_stack([change.ravel() / (2 * each) for change, each in zip(apart, h, strict=True)])
+
+    change = (4.0 * along(0.5 * step) - along(step)) / 3.0  # the squares of the step cancel (Richardson)
     error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", change, covariance, change), 0.0)).reshape(
         effect.shape
     )
