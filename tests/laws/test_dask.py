@@ -57,6 +57,7 @@ def test_a_frame_is_fitted_where_it_lies(client, watched):
     frame = dask.dataframe.from_dask_array(X, columns=names)
     frame["y"] = frame["x0"] * 2 + 1
     frame["label"] = (frame["x1"] > 0).map({True: "up", False: "down"}, meta=("label", object))
+    frame = frame.persist()
     mean = surefit.MeanRegressor().fit(frame[[*names, "y"]], "y")
     majority = surefit.MajorityClassifier().fit(frame[[*names, "label"]], "label")
     assert list(majority.classes_) == ["down", "up"]
