@@ -19,5 +19,6 @@ what ails a fit; ``bias_variance*.py`` learn again and again to split the loss;
 ``complexity.py`` counts the parameters that a model effectively has; ``averaging.py`` answers with
 all models. ``select_*.py`` are transformers that keep columns, by scores of their own (filters), by the model
 on rows left out (wrappers) or by its weights (embedded); in a pipeline they choose anew in each fold.
-``importance*.py`` and ``dependence.py`` ask what a fitted model makes of its columns.
+``importance*.py`` and ``dependence.py`` ask what a fitted model makes of its columns (``held_columns.py``
+changes one of any table in memory).
 """

@@ -15,9 +15,10 @@ from surefit.core.errors import DataError, ParameterError
 from surefit.data.door import is_streamed
 from surefit.data.read import read
 from surefit.data.source import MappedSource, Source
+from surefit.evaluate.held_columns import column_of, with_value
 from surefit.evaluate.intervals_base import check_level
-from surefit.evaluate.rows import columns_of
-from surefit.evaluate.rows_mapped import OneColumn, column_values
+from surefit.evaluate.rows import HeldRows, ReadRows, columns_of
+from surefit.evaluate.rows_mapped import SameValue, column_values
 from surefit.evaluate.source_models import answers_of
 
 Vector = NDArray[np.float64]
@@ -54,9 +55,9 @@ def partial_dependence(
     """Set a column to one value after the other in all rows, and average what a fitted model answers.
 
     values: which, or how many, spread over the quantiles of the column from 5 % to 95 %; where it has
-    fewer distinct ones, these. target: for a classifier, the class whose probability is drawn; the last
-    by default. Columns that go together are torn apart: where no row could be, the answer is the model's
-    fancy.
+    fewer distinct ones, these, and of more that are no numbers the most frequent. target: for a classifier,
+    the class whose probability is drawn; the last by default. X may be a table that is read in batches.
+    Columns that go together are torn apart: where no row could be, the answer is the model's fancy.
 
     >>> import surefit
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
@@ -66,19 +67,16 @@ def partial_dependence(
     3.0
     """
     level = check_level(level)
-    table = _Read.of(X) if is_streamed(X) else _Held.of(X)
+    table = _Read(X) if is_streamed(X) else _Held(X)
     names = table.names
     if isinstance(column, str) and column not in names:
         raise DataError(f"there is no column {column!r}; there are {', '.join(names[:10])}.")
     place = names.index(column) if isinstance(column, str) else int(column)
     if not 0 <= place < len(names):
         raise DataError(f"column={column!r} must be a number from 0 to {len(names) - 1}, or a name.")
-    own = table.column(place)
-    grid = _grid(own, values)
+    grid = _grid(table.column(place), values)
     ask, word = _answer(model, target)
-    individual = np.empty((len(grid), len(own)))
-    for k, value in enumerate(grid):
-        individual[k] = ask(table.set(place, np.full(len(own), value, dtype=own.dtype)))
+    individual = np.stack([ask(table.with_value(place, value)) for value in grid]).astype(np.float64)
     mean = individual.mean(axis=1)
     rows = individual.shape[1]
     error = individual.std(axis=1, ddof=1) / np.sqrt(rows) if rows > 1 else np.full(len(grid), np.nan)
@@ -86,54 +84,55 @@ def partial_dependence(
     return Dependence(names[place], grid, mean, mean - reach, mean + reach, individual, level, word)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Rows in memory, one of whose columns is set."""
+    """Rows in memory."""
 
-    X: Any
-    names: list[str]
-
-    @classmethod
-    def of(cls, X: Any) -> _Held:
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        return cls(X, [str(entry) for entry in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])])
+    def __init__(self, X: Any) -> None:
+        self.X = X if hasattr(X, "shape") else np.asarray(X)
+        self.names = HeldRows(self.X, np.empty(0)).names
 
     def column(self, place: int) -> NDArray[Any]:
-        return np.asarray(self.X.iloc[:, place] if hasattr(self.X, "iloc") else self.X[:, place])
+        return column_of(self.X, place)
 
-    def set(self, place: int, values: NDArray[Any]) -> Any:
-        other = self.X.copy()
-        if hasattr(other, "iloc"):
-            other.isetitem(place, values)
-        else:
-            other[:, place] = values
-        return other
+    def with_value(self, place: int, value: Any) -> Any:
+        return with_value(self.X, place, value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Read:
     """A table that is read in batches, one of whose columns is set as they pass."""
 
-    source: Source
-    names: list[str]
-
-    @classmethod
-    def of(cls, X: Any) -> _Read:
-        source = read(X)
-        return cls(source, list(source.schema.names or [f"x{j}" for j in range(source.schema.width)]))
+    def __init__(self, X: Any) -> None:
+        self.source = read(X)
+        self.names = ReadRows(self.source, np.empty(0), np.empty(0)).names
 
     def column(self, place: int) -> NDArray[Any]:
-        kind = None if self.source.schema.columns is None else self.source.schema.columns[place].kind
-        if kind not in (None, "number", "boolean"):
+        kind, levels = self._about(place)
+        if kind not in ("number", "boolean", "category"):
             raise DataError(
                 f"the column {self.names[place]!r} is a {kind}, and of a table that is read in batches "
-                "partial_dependence sets numbers: load a sample of its rows as a frame."
+                "partial_dependence sets numbers and categories: load a sample of its rows as a frame."
             )
-        columns = columns_of(self.source, [place])
-        return np.concatenate([column_values(batch.X, 0) for batch in columns])
+        stored = np.concatenate([column_values(batch.X, 0) for batch in columns_of(self.source, [place])])
+        if levels is None:
+            return stored
+        labels = np.array([*levels.tolist(), None], dtype=object)
+        return labels[np.where(stored < 0, len(levels), stored)]
 
-    def set(self, place: int, values: NDArray[Any]) -> Source:
-        return MappedSource(self.source, self.source.schema, OneColumn(place, values))
+    def with_value(self, place: int, value: Any) -> Source:
+        levels = self._about(place)[1]
+        if levels is not None:
+            found = np.flatnonzero(levels == value)
+            if not len(found):
+                raise DataError(
+                    f"the column {self.names[place]!r} has no category {str(value)!r}; it has "
+                    f"{', '.join(map(str, levels[:10]))}."
+                )
+            value = found[0]
+        return MappedSource(self.source, self.source.schema, SameValue(place, value))
+
+    def _about(self, place: int) -> tuple[str, NDArray[Any] | None]:
+        known = self.source.schema.columns
+        return ("number", None) if known is None else (known[place].kind, known[place].levels)
 
 
 def _grid(own: NDArray[Any], values: Any) -> NDArray[Any]:
@@ -142,11 +141,23 @@ def _grid(own: NDArray[Any], values: Any) -> NDArray[Any]:
         if found.ndim != 1 or len(found) == 0:
             raise ParameterError("values must be a list of values, or how many.")
         return found
-    distinct = np.unique(own[own == own])  # without missing ones
-    if len(distinct) <= values or own.dtype.kind not in "biuf":
+    there = own[_known(own)]
+    if not len(there):
+        raise DataError("the column has no value in any row: give values to set it to.")
+    distinct, counts = np.unique(there, return_counts=True)
+    if len(distinct) <= values:
         return distinct
-    low, high = np.quantile(own[np.isfinite(own)], [0.05, 0.95])
-    return np.linspace(low, high, int(values))
+    if own.dtype.kind not in "iuf":  # the most frequent ones, in their order
+        return distinct[np.sort(np.argsort(-counts, kind="stable")[: int(values)])]
+    low, high = np.quantile(there, [0.05, 0.95])
+    spread = np.linspace(low, high, int(values))
+    return np.unique(np.rint(spread).astype(own.dtype)) if own.dtype.kind in "iu" else spread
+
+
+def _known(own: NDArray[Any]) -> NDArray[np.bool_]:
+    if own.dtype.kind == "f":
+        return np.isfinite(own)
+    return np.array([value is not None and bool(value == value) for value in own], dtype=bool)
 
 
 def _answer(model: Any, target: Any) -> tuple[Any, str]:

@@ -18,6 +18,7 @@ from surefit.evaluate.assess import _method
 from surefit.evaluate.cross_validate_folds import chosen_metrics
 from surefit.evaluate.cross_validate_sources import need_own_metrics
 from surefit.evaluate.frames import frame_of
+from surefit.evaluate.held_columns import shuffled
 from surefit.evaluate.importance_models import (
     changed_by_asking,
     changed_by_trees,
@@ -247,12 +248,7 @@ def _slow(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
     found = np.zeros((len(place), len(orders)))
     for j in columns:
         for r, order in enumerate(orders):
-            other = X.copy()
-            if hasattr(X, "iloc"):
-                other.isetitem(j, X.iloc[order, j].to_numpy())
-            else:
-                other[:, j] = X[order, j]
-            found[place[int(j)], r] = now - float(scorer(model, other, y, **given))
+            found[place[int(j)], r] = now - float(scorer(model, shuffled(X, int(j), order), y, **given))
     return now, found, _over_repeats(found), "shufflings"
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 
 from surefit.core.native.forest_grow import MISSING_LEFT
 from surefit.core.native.tree_apply import Splits
 from surefit.core.native.tree_shuffle import tree_shuffle
+from surefit.evaluate.held_columns import shuffled
 from surefit.models.tree.base import DecisionTree
 from surefit.models.tree.forest_base import Forest
 
@@ -137,13 +137,6 @@ def changed_by_asking(
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield (column, repeat, answers by method) from a table with the column shuffled."""
     for j in columns:
-        other = X.copy() if not sparse.issparse(X) else X.tolil()
         for r, order in enumerate(orders):
-            if hasattr(X, "iloc"):
-                other.isetitem(j, X.iloc[order, j].to_numpy())
-            elif sparse.issparse(X):
-                other[:, [j]] = X[:, [j]][order]
-            else:
-                other[:, j] = _safe_indexing(X[:, j], order)
-            given = other.tocsr() if sparse.issparse(X) else other
+            given = shuffled(X, int(j), order)
             yield int(j), r, {name: getattr(model, name)(given) for name in methods}

@@ -62,20 +62,35 @@ class OneColumn:
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with the column replaced."""
         new = self.values[batch.start : batch.start + len(batch)]
-        X: Any = batch.X
-        if isinstance(X, Table):
-            stored = [new if j == self.place else X.column(j) for j in range(len(X.columns))]
-            X = Table.build(X.columns, stored, len(batch))
-        elif isinstance(X, Cells):
-            X = Cells(tuple(new if j == self.place else column for j, column in enumerate(X.columns)))
-        elif isinstance(X, np.ndarray):
-            X = X.copy()
-            X[:, self.place] = new
-        else:
-            X = X.tolil()
-            X[:, [self.place]] = new[:, None]
-            X = X.tocsr()
-        return replace(batch, X=X)
+        return replace(batch, X=_with_column(batch.X, self.place, new))
+
+
+@dataclass(frozen=True, slots=True)
+class SameValue:
+    """One value for a column of all rows, as it is stored."""
+
+    place: int
+    value: Any
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Return the batch with the column set."""
+        stored = column_values(batch.X, self.place).dtype if isinstance(batch.X, Table) else None
+        return replace(batch, X=_with_column(batch.X, self.place, np.full(len(batch), self.value, stored)))
+
+
+def _with_column(X: Any, place: int, values: NDArray[Any]) -> Any:
+    if isinstance(X, Table):
+        stored = [values if j == place else X.column(j) for j in range(len(X.columns))]
+        return Table.build(X.columns, stored, len(values))
+    if isinstance(X, Cells):
+        return Cells(tuple(values if j == place else column for j, column in enumerate(X.columns)))
+    if isinstance(X, np.ndarray):
+        X = X.copy()
+        X[:, place] = values
+        return X
+    X = X.tolil()
+    X[:, [place]] = values[:, None]
+    return X.tocsr()
 
 
 def column_values(X: Any, place: int) -> NDArray[Any]:
