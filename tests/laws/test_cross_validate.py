@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline as their_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.preprocessing import StandardScaler as TheirScaler
 from sklearn.svm import SVC
+from tests.laws.validated import FOLDS, KIND, ROWS, SIDE, X, Y
 
 import surefit
 from surefit import metrics, resample
@@ -32,13 +33,7 @@ from surefit.core.errors import DataError, FormatError, ParameterError, RefusalE
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_leaks import share_of_twins
 
-RNG = np.random.default_rng(0)
-ROWS = 120
-X = RNG.normal(size=(ROWS, 4))
-Y = X @ [1.0, -2.0, 0.5, 0.0] + RNG.normal(size=ROWS)
-KIND = np.where(Y > 1, "high", np.where(Y > -1, "middle", "low"))
-SIDE = (Y > 0).astype(int)
-FOLDS = resample.KFold(4, shuffle=True, random_state=1)
+RNG = np.random.default_rng(1)
 
 
 class Spy(RegressorMixin, BaseEstimator):

@@ -7,18 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from tests.laws.validated import SIDE, X, Y
 
 import surefit
-from surefit import resample
 from surefit.evaluate.cross_validate import cross_validate
 
-RNG = np.random.default_rng(0)
-ROWS = 120
-X = RNG.normal(size=(ROWS, 4))
-Y = X @ [1.0, -2.0, 0.5, 0.0] + RNG.normal(size=ROWS)
-KIND = np.where(Y > 1, "high", np.where(Y > -1, "middle", "low"))
-SIDE = (Y > 0).astype(int)
-FOLDS = resample.KFold(4, shuffle=True, random_state=1)
+RNG = np.random.default_rng(1)
 
 
 HARD = {

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.laws.layouts import LAYOUTS, cells
 
 from surefit.core.native import compiled
 from surefit.core.native.gram import (
@@ -37,33 +38,6 @@ SHAPES = [
     (40, 250),
 ]
 TALL = [(4999, 3), (5000, 25), (9001, 12)]  # enough rows for chunks with sums of their own
-LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
-    "C": np.ascontiguousarray,
-    "Fortran": np.asfortranarray,
-    "csr": sp.csr_array,
-    "csr64": lambda X: _wide_indices(sp.csr_array(X)),
-    "untidy": lambda X: _untidy(sp.csr_array(X)),
-}
-
-
-def _wide_indices(S: Any) -> Any:
-    S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
-    return S
-
-
-def _untidy(S: Any) -> Any:
-    """Store every entry twice, as two halves, in reverse order within the row."""
-    order = np.concatenate(
-        [np.arange(a, b)[::-1].repeat(2) for a, b in zip(S.indptr, S.indptr[1:], strict=False)] or [[]]
-    )
-    order = order.astype(int)
-    return sp.csr_array((S.data[order] / 2, S.indices[order], 2 * S.indptr), shape=S.shape)
-
-
-def _data(shape: tuple[int, int], dtype: Any, density: float, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal(shape) + rng.standard_normal(shape[1])
-    return (X * (rng.random(shape) < density)).astype(dtype)
 
 
 def _assert_close(
@@ -97,7 +71,7 @@ def test_the_kernel_agrees_with_its_twin(shape: tuple[int, int], layout: str, dt
         [(1.0, 0, False), (0.5, 1, True), (0.1, 3, True), (0.03, 2, False)]
     ):
         rng = np.random.default_rng(seed)
-        X = LAYOUTS[layout](_data(shape, dtype, density, seed))
+        X = LAYOUTS[layout](cells(shape, dtype, density, seed))
         Y = rng.standard_normal((shape[0], k)) if k else None
         weight = rng.integers(0, 3, shape[0]).astype(float) if weighted else None
         dense = X if isinstance(X, np.ndarray) else X.toarray()
@@ -111,7 +85,7 @@ def test_the_kernel_agrees_with_its_twin(shape: tuple[int, int], layout: str, dt
     ("shape", "density"), [((5000, 25), 1.0), ((700, 130), 0.7), ((20000, 40), 0.05), ((9000, 3), 0.5)]
 )
 def test_threads_do_not_change_a_bit(shape: tuple[int, int], density: float, layout: str) -> None:
-    X = LAYOUTS[layout](_data(shape, np.float64, density, 3))
+    X = LAYOUTS[layout](cells(shape, np.float64, density, 3))
     rng = np.random.default_rng(4)
     Y, weight = rng.standard_normal((shape[0], 2)), rng.random(shape[0])
     one, one_sandwich = centred_gram(X, Y, weight, _threads=1), sandwich(X, weight, Y, _threads=1)
@@ -141,7 +115,7 @@ def test_an_offset_costs_no_digits(shape: tuple[int, int], offset: float, layout
 
 def test_a_full_column_of_a_sparse_matrix_costs_no_digits() -> None:
     rng = np.random.default_rng(6)
-    X = _data((3000, 200), np.float64, 0.02, 6)
+    X = cells((3000, 200), np.float64, 0.02, 6)
     steps = rng.integers(-2048, 2048, 3000) / 1024.0
     X[:, 70] = steps + 1e8
     right = centred_gram_twin(np.hstack([X[:, :70], steps[:, None], X[:, 71:]]), steps)
@@ -153,7 +127,7 @@ def test_a_full_column_of_a_sparse_matrix_costs_no_digits() -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 def test_the_scale_of_a_column_does_not_matter(scale: float, layout: str) -> None:
-    X = _data((900, 20), np.float64, 0.6, 7)
+    X = cells((900, 20), np.float64, 0.6, 7)
     factor = np.where(np.arange(20) % 2, scale, 1.0)
     found, right = centred_gram(LAYOUTS[layout](X * factor)), centred_gram_twin(X)
     size = np.sqrt(np.diag(right.scatter))
@@ -175,7 +149,7 @@ def test_a_constant_column_has_exactly_no_scatter(rows: int, order: Any) -> None
 def test_weight_equals_repetition_and_rows_of_weight_zero_are_not_looked_at(layout: str) -> None:
     rng = np.random.default_rng(10)
     X, Y, weight = (
-        _data((400, 9), np.float64, 0.5, 10),
+        cells((400, 9), np.float64, 0.5, 10),
         rng.standard_normal((400, 2)),
         rng.integers(0, 4, 400),
     )
@@ -186,7 +160,7 @@ def test_weight_equals_repetition_and_rows_of_weight_zero_are_not_looked_at(layo
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_no_weight_at_all_gives_zeros(layout: str) -> None:
-    X = LAYOUTS[layout](_data((300, 5), np.float64, 0.3, 11))
+    X = LAYOUTS[layout](cells((300, 5), np.float64, 0.3, 11))
     found = centred_gram(X, np.ones(300), np.zeros(300))
     assert found.weight == 0
     assert not found.mean.any()
@@ -194,13 +168,13 @@ def test_no_weight_at_all_gives_zeros(layout: str) -> None:
 
 
 def test_a_vector_beside_x_is_one_column() -> None:
-    X, y = _data((50, 4), np.float64, 1.0, 12), np.arange(50.0)
+    X, y = cells((50, 4), np.float64, 1.0, 12), np.arange(50.0)
     assert centred_gram(X, y).scatter.tobytes() == centred_gram(X, y[:, None]).scatter.tobytes()
     assert sandwich(X, G=y).cross.shape == (4, 1)
 
 
 def test_nan_stays_in_its_column() -> None:
-    X = _data((200, 15), np.float64, 1.0, 13)
+    X = cells((200, 15), np.float64, 1.0, 13)
     X[3, 5] = np.nan
     found = centred_gram(X)
     assert np.isnan(found.scatter[5]).all()
@@ -208,7 +182,7 @@ def test_nan_stays_in_its_column() -> None:
 
 
 def test_read_only_arrays_pass() -> None:
-    X, weight = _data((60, 4), np.float64, 0.5, 14), np.ones(60)
+    X, weight = cells((60, 4), np.float64, 0.5, 14), np.ones(60)
     X.flags.writeable = weight.flags.writeable = False
     _assert_close(centred_gram(X, X, weight), centred_gram_twin(X, X, weight), X)
     S = sp.csr_array(X)
@@ -242,13 +216,13 @@ def test_a_bad_weight_is_refused(bad: float, layout: str) -> None:
     weight = np.ones(300)
     weight[200] = bad
     with pytest.raises(ValueError, match="weights must be 0 or more"):
-        centred_gram(LAYOUTS[layout](_data((300, 9), np.float64, 0.1, 15)), weight=weight)
+        centred_gram(LAYOUTS[layout](cells((300, 9), np.float64, 0.1, 15)), weight=weight)
 
 
 @pytest.mark.parametrize("kernel", [centred_gram, sandwich])
 @pytest.mark.parametrize("density", [0.02, 1.0])
 def test_a_broken_sparse_matrix_is_refused(kernel: Callable[..., Any], density: float) -> None:
-    S = sp.csr_array(_data((100, 50), np.float64, density, 16))
+    S = sp.csr_array(cells((100, 50), np.float64, density, 16))
     S.indices[7] = 50
     with pytest.raises(ValueError, match="column index outside its width"):
         kernel(S)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.laws.layouts import LAYOUTS, cells
 
 from surefit.core.native.moments import ColumnMoments, column_moments, column_moments_twin
 
@@ -25,34 +25,6 @@ SHAPES = [
     (4111, 9),
     (20001, 3),
 ]
-LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
-    "C": np.ascontiguousarray,
-    "Fortran": np.asfortranarray,
-    "csr": sp.csr_array,
-    "csr64": lambda X: _wide_indices(sp.csr_array(X)),
-    "untidy": lambda X: _untidy(sp.csr_array(X)),
-}
-
-
-def _wide_indices(S: Any) -> Any:
-    S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
-    return S
-
-
-def _untidy(S: Any) -> Any:
-    """Store every entry twice, as two halves, the second halves after all the first."""
-    counts = np.diff(S.indptr)
-    order = np.concatenate(
-        [np.tile(np.arange(a, a + c), 2) for a, c in zip(S.indptr, counts, strict=False)] or [[]]
-    )
-    order = order.astype(int)
-    return sp.csr_array((S.data[order] / 2, S.indices[order], 2 * S.indptr), shape=S.shape)
-
-
-def _data(shape: tuple[int, int], dtype: Any, density: float, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal(shape) + rng.standard_normal(shape[1])
-    return (X * (rng.random(shape) < density)).astype(dtype)
 
 
 def _assert_close(found: ColumnMoments, right: ColumnMoments) -> None:
@@ -68,7 +40,7 @@ def _assert_close(found: ColumnMoments, right: ColumnMoments) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_kernel_agrees_with_its_twin(shape: tuple[int, int], layout: str, dtype: Any) -> None:
     for seed, (density, weighted) in enumerate([(1.0, False), (0.7, True), (0.1, True), (0.02, False)]):
-        X = LAYOUTS[layout](_data(shape, dtype, density, seed))
+        X = LAYOUTS[layout](cells(shape, dtype, density, seed))
         weight = np.random.default_rng(seed).integers(0, 3, shape[0]).astype(float) if weighted else None
         _assert_close(column_moments(X, weight), column_moments_twin(X, weight))
 
@@ -76,7 +48,7 @@ def test_the_kernel_agrees_with_its_twin(shape: tuple[int, int], layout: str, dt
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", [(40000, 5), (90, 900)], ids=str)
 def test_threads_do_not_change_a_bit(shape: tuple[int, int], layout: str) -> None:
-    X, weight = LAYOUTS[layout](_data(shape, np.float64, 0.5, 3)), np.random.default_rng(4).random(shape[0])
+    X, weight = LAYOUTS[layout](cells(shape, np.float64, 0.5, 3)), np.random.default_rng(4).random(shape[0])
     one = column_moments(X, weight, _threads=1)
     for threads in (2, 4):
         many = column_moments(X, weight, _threads=threads)
@@ -97,7 +69,7 @@ def test_an_offset_costs_no_digits(offset: float, layout: str) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 def test_the_scale_of_a_column_does_not_matter(scale: float, layout: str) -> None:
-    X = _data((900, 6), np.float64, 0.6, 6)
+    X = cells((900, 6), np.float64, 0.6, 6)
     found, right = column_moments(LAYOUTS[layout](X * scale)), column_moments_twin(X)
     np.testing.assert_allclose(found.scatter / scale**2, right.scatter, rtol=1e-12)
     np.testing.assert_allclose(found.mean / scale, right.mean, rtol=1e-12, atol=1e-14)
@@ -115,7 +87,7 @@ def test_a_constant_column_has_exactly_no_scatter(weighted: bool, layout: str) -
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_weight_equals_repetition_and_rows_of_weight_zero_are_not_looked_at(layout: str) -> None:
-    X, weight = _data((5000, 4), np.float64, 0.5, 8), np.random.default_rng(8).integers(0, 4, 5000)
+    X, weight = cells((5000, 4), np.float64, 0.5, 8), np.random.default_rng(8).integers(0, 4, 5000)
     repeated = column_moments_twin(np.repeat(X, weight, axis=0))
     X[weight == 0] = np.nan
     X[np.flatnonzero(weight == 0)[::2]] = -np.inf
@@ -124,7 +96,7 @@ def test_weight_equals_repetition_and_rows_of_weight_zero_are_not_looked_at(layo
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_no_weight_at_all_is_the_identity(layout: str) -> None:
-    found = column_moments(LAYOUTS[layout](_data((100, 3), np.float64, 0.5, 9)), np.zeros(100))
+    found = column_moments(LAYOUTS[layout](cells((100, 3), np.float64, 0.5, 9)), np.zeros(100))
     assert found.weight == 0
     assert not found.mean.any()
     assert not found.scatter.any()
@@ -134,7 +106,7 @@ def test_no_weight_at_all_is_the_identity(layout: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nan_stays_in_its_column_and_out_of_the_range(layout: str) -> None:
-    X = _data((5000, 4), np.float64, 1.0, 10)
+    X = cells((5000, 4), np.float64, 1.0, 10)
     X[[0, 77], 2] = np.nan
     found = column_moments(LAYOUTS[layout](X))
     assert np.isnan(found.mean).tolist() == np.isnan(found.scatter).tolist() == [False, False, True, False]
@@ -143,7 +115,7 @@ def test_nan_stays_in_its_column_and_out_of_the_range(layout: str) -> None:
 
 
 def test_read_only_arrays_pass_and_the_rest_is_refused() -> None:
-    X, weight = _data((60, 4), np.float64, 0.5, 11), np.ones(60)
+    X, weight = cells((60, 4), np.float64, 0.5, 11), np.ones(60)
     X.flags.writeable = weight.flags.writeable = False
     _assert_close(column_moments(X, weight), column_moments_twin(X, weight))
     with pytest.raises(TypeError, match="neither C- nor Fortran-contiguous"):

@@ -8,20 +8,13 @@ from sklearn.linear_model import Ridge as TheirRidge
 from sklearn.model_selection import GridSearchCV
 from sklearn.model_selection import cross_validate as their_cross_validate
 from sklearn.neighbors import KNeighborsClassifier
+from tests.laws.validated import ROWS, X, Y
 
 import surefit
 from surefit import resample
 from surefit.core.errors import ParameterError
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.resample.optimism import LEFT_OUT, error_632, error_632_plus
-
-RNG = np.random.default_rng(0)
-ROWS = 120
-X = RNG.normal(size=(ROWS, 4))
-Y = X @ [1.0, -2.0, 0.5, 0.0] + RNG.normal(size=ROWS)
-KIND = np.where(Y > 1, "high", np.where(Y > -1, "middle", "low"))
-SIDE = (Y > 0).astype(int)
-FOLDS = resample.KFold(4, shuffle=True, random_state=1)
 
 
 def test_the_choice_of_a_nested_run_sees_no_test_row_and_is_scikit_learns() -> None:
