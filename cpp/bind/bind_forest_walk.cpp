@@ -33,20 +33,23 @@ ForestView view_of(const Nodes& nodes, const Starts& node_start, const Starts& l
 template <class T>
 void sums(Matrix<T> X, Nodes nodes, Starts node_start, Starts leaf_start, Vector<std::uint64_t> bits,
           Starts level_start, std::optional<Starts> levels, std::optional<Vector<double>> values, Index width,
-          LeftOut left_out, OutVector<double> out, std::optional<OutVector<std::int64_t>> counts,
-          int threads) {
+          LeftOut left_out, OutVector<double> out, std::optional<OutVector<std::int64_t>> counts, int threads,
+          bool shared) {
   const Dense<T> table = dense(X);
   const ForestView forest = view_of(nodes, node_start, leaf_start, bits, level_start, levels, table.cols);
+  const Index different = shared && values ? static_cast<Index>(values->shape(0)) / width : 0;
   expect(values || width == 1 || width == 2,
          "leaves by themselves say one number, or a share of two classes");
-  expect(!values || static_cast<Index>(values->shape(0)) == forest.leaf_start[forest.trees] * width,
-         "values must have width entries a leaf");
+  expect(!values || static_cast<Index>(values->shape(0)) ==
+                        (different > 0 ? different : forest.leaf_start[forest.trees]) * width,
+         "values must have width entries a leaf, or for each that leaves share");
   expect(static_cast<Index>(out.shape(0)) == table.rows * width, "out must have width entries a row");
   expect(!left_out || static_cast<Index>(left_out->shape(0)) == table.rows * forest.trees,
          "left_out must have one entry a tree and row");
   call(threads, [&](const Run& run) {
     forest_sums(run, forest, table, values ? values->data() : nullptr, width,
-                left_out ? left_out->data() : nullptr, out.data(), counts ? counts->data() : nullptr);
+                left_out ? left_out->data() : nullptr, out.data(), counts ? counts->data() : nullptr,
+                different);
   });
 }
 
@@ -70,7 +73,8 @@ void define_for(nb::module_& m) {
   m.def("forest_sums", &sums<T>, "X"_a.noconvert(), "nodes"_a.noconvert(), "node_start"_a.noconvert(),
         "leaf_start"_a.noconvert(), "bits"_a.noconvert(), "level_start"_a.noconvert(),
         "levels"_a.noconvert().none(), "values"_a.noconvert().none(), "width"_a,
-        "left_out"_a.noconvert().none(), "out"_a.noconvert(), "counts"_a.noconvert().none(), "threads"_a);
+        "left_out"_a.noconvert().none(), "out"_a.noconvert(), "counts"_a.noconvert().none(), "threads"_a,
+        "shared"_a = false);
   m.def("forest_apply", &apply<T>, "X"_a.noconvert(), "nodes"_a.noconvert(), "node_start"_a.noconvert(),
         "leaf_start"_a.noconvert(), "bits"_a.noconvert(), "level_start"_a.noconvert(),
         "levels"_a.noconvert().none(), "left_out"_a.noconvert().none(), "out"_a.noconvert(), "threads"_a);

@@ -125,15 +125,17 @@ void for_leaves(const Run& run, const ForestView& forest, const Dense<T>& X, con
   });
 }
 
-// Adds up what the leaves of each row say: values are `width` numbers a leaf, out is (rows, width). Without
-// values, the threshold of a leaf is what it says: a number, or the share of the second of two classes.
-// counts: null, or how many trees saw each row.
+// Adds up what the leaves of each row say: values are `width` numbers a leaf, out is (rows, width). Where
+// leaves share them, values are `shared` times `width` numbers, and the threshold of a leaf says which are
+// its own. Without values, the threshold of a leaf is what it says: a number, or the share of the second of
+// two classes. counts: null, or how many trees saw each row.
 template <class T>
 void forest_sums(const Run& run, const ForestView& forest, const Dense<T>& X, const double* values,
-                 Index width, const std::uint8_t* left_out, double* out, std::int64_t* counts) {
+                 Index width, const std::uint8_t* left_out, double* out, std::int64_t* counts,
+                 Index shared = 0) {
   for_leaves(run, forest, X, left_out, [&](Index begin, Index end, Index t, const WalkScratch& scratch) {
     const ForestNode* nodes = forest.nodes + forest.node_start[t];
-    const double* own = values == nullptr ? nullptr : values + forest.leaf_start[t] * width;
+    const double* own = values == nullptr || shared > 0 ? values : values + forest.leaf_start[t] * width;
     for (Index i = begin; i < end; ++i) {
       const std::uint32_t at = scratch.at[static_cast<std::size_t>(i - begin)];
       if (at == kNoLeaf) continue;
@@ -142,7 +144,9 @@ void forest_sums(const Run& run, const ForestView& forest, const Dense<T>& X, co
         if (width == 2) out[2 * i] += 1.0 - said;
         out[(i + 1) * width - 1] += said;
       } else {
-        const double* said = own + nodes[at].child * width;
+        const double which = shared > 0 ? nodes[at].threshold : nodes[at].child;
+        if (shared > 0 && !(which >= 0.0 && which < static_cast<double>(shared))) continue;  // a damaged file
+        const double* said = own + static_cast<Index>(which) * width;
         for (Index k = 0; k < width; ++k) out[i * width + k] += said[k];
       }
       if (counts != nullptr) ++counts[i];

@@ -147,6 +147,16 @@ TEST(rows_end_in_the_leaves_that_hold_them) {
       const double share = tree.values[at(2 * leaf[at(i)] + 1)] / tree.weight[at(leaf[at(i)])];
       CHECK(shares[at(2 * i + 1)] == share && shares[at(2 * i)] == 1.0 - share);
     }
+    const double both[] = {1.0, 0.0, 0.25, 0.75};  // leaves that share what they say
+    for (ForestNode& node : tree.nodes)
+      if (node.feature < 0) node.threshold = node.child % 3;  // two of them, and one that is none
+    std::vector<double> said(at(table.rows * 2), 0.0);
+    forest_sums(run, view, table.dense(), both, 2, nullptr, said.data(), nullptr, 2);
+    for (Index i = 0; i < table.rows; ++i) {
+      const Index which = leaf[at(i)] % 3;
+      CHECK(said[at(2 * i)] == (which < 2 ? both[2 * which] : 0.0));
+      CHECK(said[at(2 * i + 1)] == (which < 2 ? both[2 * which + 1] : 0.0));
+    }
   }
 }
 

@@ -57,6 +57,16 @@ def kept_by(make: Any) -> tuple[Any, int]:
     return model, kept
 
 
+def bytes_a_node(make: Any, path: Path, *apart: str) -> float:
+    """The most bytes that a fitted model takes a node, in memory or as a file, beside some of its arrays."""
+    model, kept = kept_by(make)
+    nodes = model.node_start_[-1] if hasattr(model, "node_start_") else len(model.node_feature_)
+    surefit.save(model, path)
+    beside = 16_000  # schema, certificate, trace, one row of shares a tree: the same for any number of nodes
+    beside += sum(getattr(model, f"{name}_").nbytes for name in apart)
+    return float((max(kept, path.stat().st_size) - beside) / nodes)
+
+
 @pytest.mark.parametrize("weight", [None, FRACTIONS], ids=["counted", "weighted"])
 @pytest.mark.parametrize("leaf", [1, 5])
 @pytest.mark.parametrize(
@@ -66,10 +76,48 @@ def kept_by(make: Any) -> tuple[Any, int]:
 def test_a_node_takes_at_most_24_bytes(name: str, leaf: int, weight: Any, tmp_path: Path) -> None:
     y = CLASSES if name.endswith("Classifier") else NUMBERS
     asked = {"min_samples_leaf": leaf} | ({} if name.startswith("Decision") else {"n_estimators": 10})
-    model, kept = kept_by(lambda: getattr(surefit, name)(**asked).fit(X, y, weight))
-    nodes = model.node_start_[-1] if hasattr(model, "node_start_") else len(model.node_feature_)
-    path = tmp_path / "model.safetensors"
-    surefit.save(model, path)
-    beside = 16_000  # schema, certificate, trace, one row of shares a tree: the same for any number of nodes
-    assert kept - beside <= 24 * nodes
-    assert path.stat().st_size - beside <= 24 * nodes
+    taken = bytes_a_node(lambda: getattr(surefit, name)(**asked).fit(X, y, weight), tmp_path / "model")
+    assert taken <= 24
+
+
+@pytest.mark.parametrize("weight", [None, FRACTIONS], ids=["counted", "weighted"])
+@pytest.mark.parametrize("leaf", [1, 5])
+@pytest.mark.parametrize("name", ["DecisionTreeClassifier", "RandomForestClassifier"])
+def test_many_classes_take_no_more(name: str, leaf: int, weight: Any, tmp_path: Path) -> None:
+    """Shares are kept once for all leaves that say the same: for few when these are pure, or count rows."""
+    y = np.searchsorted(np.quantile(NUMBERS, np.linspace(0, 1, 9)[1:-1]), NUMBERS)
+    asked = {"min_samples_leaf": leaf} | ({} if name.startswith("Decision") else {"n_estimators": 10})
+    apart = ("leaf_value",) if leaf > 1 else ()
+    taken = bytes_a_node(
+        lambda: getattr(surefit, name)(**asked).fit(X, y, weight), tmp_path / "model", *apart
+    )
+    assert taken <= 24
+
+
+@pytest.mark.parametrize("leaf", [1, 5])
+@pytest.mark.parametrize("missing", ["surrogate", "fractional"])
+@pytest.mark.parametrize("name", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
+def test_detours_of_missing_values_take_no_more(name: str, missing: str, leaf: int) -> None:
+    gaps, rng = X[:150].copy(), np.random.default_rng(3)
+    gaps[rng.random(gaps.shape) < 0.1] = np.nan
+    y = (CLASSES if name.endswith("Classifier") else NUMBERS)[:150]
+    model = getattr(surefit, name)(missing=missing, min_samples_leaf=leaf).fit(gaps, y)
+    taken = {own: array.nbytes for own, array in vars(model).items() if isinstance(array, np.ndarray)}
+    listed = sum(taken.pop(own) for own in list(taken) if own.startswith("surrogate_"))
+    most = 24 * len(model.node_feature_) + 8  # there is one leaf more than there are splits
+    assert sum(taken.values()) - taken.get("classes_", 0) <= most
+    assert listed == 25 * len(model.surrogate_node_)
+    assert (listed > 0) == (missing == "surrogate")
+
+
+@pytest.mark.parametrize(
+    ("name", "leaf", "most"),
+    [("DecisionTreeRegressor", 1, 24), ("DecisionTreeRegressor", 5, 24), ("RandomForestRegressor", 1, 24)],
+)
+def test_medians_take_no_more(name: str, leaf: int, most: int, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"criterion": "absolute_error", "min_samples_leaf": leaf}
+    asked |= {} if name.startswith("Decision") else {"n_estimators": 10}
+    taken = bytes_a_node(
+        lambda: getattr(surefit, name)(**asked).fit(X[:1500], NUMBERS[:1500]), tmp_path / "model"
+    )
+    assert taken <= most

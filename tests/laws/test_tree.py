@@ -132,22 +132,25 @@ def test_the_order_of_levels_holds_the_best_subset(data):
 @each_criterion
 def test_verify_catches_a_threshold_a_label_a_weight_and_a_value(criterion):
     X, y = table(criterion, missing=True)
-    model = tree(criterion, max_depth=4).fit(X, y)
-    assert surefit.verify(model, X, y).holds
+    weight = 1.0 + np.arange(len(y)) % 2
+    model = tree(criterion, max_depth=4).fit(X, y, weight)
+    assert surefit.verify(model, X, y, weight).holds
     leaf = int(np.flatnonzero(model.node_feature_ < 0)[0])
     kept_apart = len(model.leaf_value_) > 0
     parts = [("node_threshold_", 0), ("leaf_value_", 1) if kept_apart else ("node_threshold_", leaf)]
-    parts += [("leaf_weight_", 2), *([("leaf_impurity_", 1)] if len(model.leaf_impurity_) else [])]
+    parts += [("leaf_weight_", 2), ("node_feature_", leaf)]
+    parts += [(name, 1) for name in ("leaf_impurity_", "inner_value_") if len(getattr(model, name))]
     for name, at in parts:
         array = getattr(model, name)
         kept = array.copy()
-        array.flat[at] = array.flat[at] + 1 if name == "leaf_weight_" else array.flat[at] * 1.001 + 1e-3
-        assert not surefit.verify(model, X, y).holds, name
+        counts = array.dtype.kind in "iu"
+        array.flat[at] = array.flat[at] + 1 if counts else array.flat[at] * 1.001 + 1e-3
+        assert not surefit.verify(model, X, y, weight).holds, name
         array[:] = kept
     other = y.copy()
     other[0] = y[y != y[0]][0]
-    assert not surefit.verify(model, X, other).holds
-    assert surefit.verify(model, X, y).holds
+    assert not surefit.verify(model, X, other, weight).holds
+    assert surefit.verify(model, X, y, weight).holds
 
 
 @pytest.mark.parametrize(

@@ -29,20 +29,20 @@ def test_surrogates_are_ranked_by_agreement_and_used_in_turn():
     X, y, hidden = twins()
     model = DecisionTreeClassifier(missing="surrogate", max_depth=1).fit(X, y)
     assert model.tree_.feature[0] == 0
-    assert model.surrogate_column_[0, :2].tolist() == [1, 2]
-    assert model.surrogate_turned_[0, :2].tolist() == [0, 1]
-    agreement = model.surrogate_agreement_[0]
+    assert model.surrogate_column_[:2].tolist() == [1, 2]
+    assert model.surrogate_turned_[:2].tolist() == [0, 1]
+    agreement = model.surrogate_agreement_[model.surrogate_node_ == 0]
     assert (np.diff(agreement[agreement > 0]) <= 0).all()
     known = ~hidden
     left = X[known, 0] <= model.node_threshold_[0]
-    first = X[known, 1] <= model.surrogate_threshold_[0, 0]
+    first = X[known, 1] <= model.surrogate_threshold_[0]
     assert agreement[0] == pytest.approx(np.mean(left == first))
     assert surefit.verify(model, X, y).holds
     learned = DecisionTreeClassifier(max_depth=1).fit(X, y)
     assert np.mean(model.predict(X[hidden]) == y[hidden]) > 0.85
     assert model.score(X, y) > learned.score(X, y)
     blank = np.full((1, 4), np.nan)
-    majority = 1 if model.node_share_left_[0] > 0.5 else model.node_right_[0]
+    majority = 1 if model.tree_.missing_go_to_left[0] else model.node_right_[0]
     assert model.apply(blank)[0] == majority
     second = np.array([[np.nan, np.nan, -3.0, 0.0]])
     assert model.apply(second)[0] == model.node_right_[0]
@@ -53,7 +53,7 @@ def test_fractional_rows_go_both_ways():
     y = np.array([0, 0, 0, 1, 1])
     model = DecisionTreeClassifier(missing="fractional", max_depth=1).fit(X, y)
     assert model.node_threshold_[0] == 2.5
-    assert model.node_share_left_[0] == pytest.approx(3 / 4)
+    assert model.tree_.n_node_samples.tolist() == [5, 4, 2]  # one row is on both sides
     assert model.tree_.weighted_n_node_samples.tolist() == pytest.approx([5.0, 3.75, 1.25])
     value = model.tree_.value[:, 0]
     assert value[1].tolist() == pytest.approx([3 / 3.75, 0.75 / 3.75])

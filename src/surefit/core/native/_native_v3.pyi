@@ -786,6 +786,7 @@ def forest_sums(
     out: F64,
     counts: I64 | None,
     threads: int,
+    shared: bool = ...,
 ) -> None: ...
 @overload
 def forest_sums(
@@ -802,6 +803,7 @@ def forest_sums(
     out: F64,
     counts: I64 | None,
     threads: int,
+    shared: bool = ...,
 ) -> None: ...
 @overload
 def forest_apply(

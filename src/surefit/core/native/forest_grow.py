@@ -27,32 +27,55 @@ Trees = TypeVar("Trees", bound=Any)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GrownForest:
-    """The trees one after the other; those of tree t begin at entry t of each ``*_start``.
+class ForestArrays:
+    """The splits of trees one after the other; those of tree t begin at entry t of each ``*_start``.
 
-    nodes: (nodes, 2), 16 bytes each, as ``NODE`` reads them: a leaf has feature -1 and its number as child;
-    others have their left child there, the right one beside it, and MISSING_LEFT in the feature where missing
-    values go left. value: (leaves, width), the weight of each class or the prediction of each output.
-    importance: (trees, columns), by how much their splits lower weight times impurity. inner: (nodes, 1 +
-    outputs), impurity and value of all nodes, where leaves do not tell them (absolute errors); else empty.
+    nodes: (nodes, 2), 16 bytes each, as ``NODE`` reads them: a leaf has a feature below 0 and its number as
+    child; others have their left child there, the right one beside it, and MISSING_LEFT in the feature where
+    missing values go left. importance: (trees, columns), by how much their splits lower weight times
+    impurity.
     """
 
     nodes: NDArray[np.uint64]
     node_start: NDArray[np.int64]
-    value: Floats
-    weight: Floats
-    impurity: Floats
-    rows: NDArray[np.int64]
     leaf_start: NDArray[np.int64]
     importance: Floats
     level_bits: NDArray[np.uint64]
     level_start: NDArray[np.int64]
-    inner: Floats
 
     @property
     def trees(self) -> int:
         """How many trees there are."""
         return len(self.node_start) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrownForest(ForestArrays):
+    """Trees as they were grown; their leaves have feature -1.
+
+    value: (leaves, width), the weight of each class or the prediction of each output. inner: (nodes, 1 +
+    outputs), impurity and value of all nodes, where leaves do not tell them (absolute errors); else empty.
+    """
+
+    value: Floats
+    weight: Floats
+    impurity: Floats
+    rows: NDArray[np.int64]
+    inner: Floats
+
+
+def leaf_numbers(forest: ForestArrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of leaves among the nodes of all trees, and the number of each among all leaves.
+
+    >>> X = np.array([[0.0], [1.0]])
+    >>> grown = forest_grow(X, X, np.array([7, 8], dtype=np.uint64), criterion="squared")
+    >>> [found.tolist() for found in leaf_numbers(grown)]
+    [[1, 2, 4, 5], [0, 1, 2, 3]]
+    """
+    nodes = forest.nodes.view(NODE).reshape(-1)
+    at = np.flatnonzero(nodes["feature"] < 0)
+    tree = np.searchsorted(forest.node_start, at, side="right") - 1
+    return at, forest.leaf_start[tree] + nodes["child"][at]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +162,14 @@ def forest_grow(
     return GrownForest(
         nodes,
         _starts(node_counts),
-        value.reshape(len(weight), -1),
-        weight,
-        impurity,
-        rows,
         _starts(leaf_counts),
         importance.reshape(len(seeds), -1),
         bits,
         _starts(bit_counts),
+        value.reshape(len(weight), -1),
+        weight,
+        impurity,
+        rows,
         inner.reshape(-1, 1 + Y.shape[1]),
     )
 
@@ -255,13 +278,13 @@ def packed(tree: Grown, outputs: int, criterion: str) -> GrownForest:
     return GrownForest(
         nodes.view(np.uint64).reshape(-1, 2),
         np.array([0, len(nodes)]),
-        value[leaves],
-        tree.weight[leaves],
-        tree.impurity[leaves],
-        tree.rows[leaves],
         np.array([0, len(leaves)]),
         importance[None, :],
         tree.left_levels,
         np.array([0, len(tree.left_levels)]),
+        value[leaves],
+        tree.weight[leaves],
+        tree.impurity[leaves],
+        tree.rows[leaves],
         inner,
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from surefit.core.config import threads
 from surefit.core.native import compiled
-from surefit.core.native.forest_grow import MISSING_LEFT, NODE
+from surefit.core.native.forest_grow import MISSING_LEFT, NODE, leaf_numbers
 from surefit.core.native.inputs import matrix_arguments
 
 Floats = NDArray[np.float64]
@@ -24,13 +24,14 @@ def forest_sums(
     levels: NDArray[np.int64] | None = None,
     left_out: LeftOut = None,
     *,
+    shared: bool = False,
     _threads: int | None = None,
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Add up the values, (leaves, width), of each row's leaves; return them, and how many trees saw the row.
 
     values: 1 or 2 instead where leaves say them in place of a threshold: a number, or the share of the second
     of two classes. levels: of each column, None where all are numbers. left_out: (trees, rows), 1 where a
-    tree does not see a row.
+    tree does not see a row. shared: the threshold of a leaf says which row of values is its own.
 
     >>> from surefit.core.native.forest_grow import forest_grow
     >>> X = np.array([[0.0], [1.0]])
@@ -40,7 +41,7 @@ def forest_sums(
     """
     native = compiled()
     if native is None:
-        return forest_sums_twin(forest, X, values, levels, left_out)
+        return forest_sums_twin(forest, X, values, levels, left_out, shared=shared)
     matrix_arguments(X)
     width = values if isinstance(values, int) else values.shape[1]
     out = np.zeros((len(X), width))
@@ -54,6 +55,7 @@ def forest_sums(
         out.reshape(-1),
         counts,
         threads() if _threads is None else _threads,
+        shared,
     )
     return out, counts
 
@@ -137,9 +139,13 @@ def forest_sums_twin(
     values: Floats | int,
     levels: NDArray[np.int64] | None = None,
     left_out: LeftOut = None,
+    *,
+    shared: bool = False,
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Do the same from the leaves of all trees."""
     leaves = forest_apply_twin(forest, X, levels, left_out)
+    if shared and not isinstance(values, int):
+        values = values[said_by_leaves(forest, 1)[:, 0].astype(np.intp)]
     if isinstance(values, int):
         values = said_by_leaves(forest, values)
     out = np.zeros((len(X), values.shape[1]))
@@ -157,12 +163,9 @@ def said_by_leaves(forest: Walked, width: int) -> Floats:
     >>> said_by_leaves(forest_grow(X, X, np.array([7], dtype=np.uint64), criterion="squared"), 2).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    nodes = forest.nodes.view(NODE).reshape(-1)
-    found = np.empty((int(forest.leaf_start[-1]), width))
-    for t in range(forest.trees):
-        own = nodes[forest.node_start[t] : forest.node_start[t + 1]]
-        leaves = own[own["feature"] < 0]
-        found[forest.leaf_start[t] + leaves["child"], width - 1] = leaves["threshold"]
+    at, number = leaf_numbers(forest)
+    found = np.empty((len(at), width))
+    found[number, width - 1] = forest.nodes.view(NODE).reshape(-1)["threshold"][at]
     if width == 2:
         found[:, 0] = 1.0 - found[:, 1]
     return found

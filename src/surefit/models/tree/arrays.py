@@ -13,6 +13,7 @@ from surefit.core.parameters import Interval
 from surefit.models.tree.kept import kept_tree
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
+from surefit.models.tree.surrogate_arrays import Surrogates
 
 Floats = NDArray[np.float64]
 
@@ -38,24 +39,27 @@ Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 class TreeParameters:
     """A tree as ``KeptTree`` has it.
 
+    importance: of columns, where what is kept of nodes has too few digits to tell it; else empty.
     levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
     max_features: how many columns were looked at in each node. n_outputs: how many targets there were.
-    What stands in for missing values follows, as ``Detours`` has it; empty where their side was learnt.
+    What stands in for missing values follows, as ``Surrogates`` has it; empty where there are none.
     """
 
     node_threshold: Floats
     node_feature: NDArray[np.int32]
     node_right: NDArray[np.int32]
     node_level_bits: NDArray[np.uint64]
-    node_facts: Floats
     leaf_value: Floats
     leaf_weight: NDArray[Any]
-    leaf_impurity: Floats
+    leaf_impurity: NDArray[Any]
+    inner_value: Floats
+    inner_decrease: NDArray[Any]
+    importance: Floats
     levels: Levels
     seed: int
     max_features: int
     n_outputs: int
-    node_share_left: Floats
+    surrogate_node: NDArray[np.int32]
     surrogate_column: NDArray[np.int32]
     surrogate_threshold: Floats
     surrogate_turned: NDArray[np.uint8]
@@ -114,27 +118,34 @@ def scaled_by(nodes: Nodes, target: Target) -> Nodes:
 
 
 def as_parameters(
-    nodes: Nodes, kind: str, levels: Levels, seed: int, columns: int, outputs: int, detours: Any = None
+    nodes: Nodes,
+    kind: str,
+    levels: Levels,
+    seed: int,
+    columns: int,
+    outputs: int,
+    others: Surrogates | None = None,
 ) -> TreeParameters:
     """The arrays of a tree under the names that a model keeps them by; kind: the kernel's criterion."""
-    empty = np.empty((0, 0))
-    kept = kept_tree(nodes, with_facts=kind == "absolute" or detours is not None)
+    kept, others = kept_tree(nodes, kind), Surrogates.none() if others is None else others
     return TreeParameters(
         kept.threshold,
         kept.feature,
         kept.right,
         kept.level_bits,
-        kept.facts,
         kept.leaf_value,
         kept.leaf_weight,
         kept.leaf_impurity,
+        kept.inner_value,
+        kept.inner_decrease,
+        nodes.importances() if len(kept.inner_value) else np.empty(0),
         levels,
         seed,
         columns,
         outputs,
-        *(
-            (np.empty(0), empty.astype(np.int32), empty, empty.astype(np.uint8), empty)
-            if detours is None
-            else (detours.share_left, detours.column, detours.threshold, detours.turned, detours.agreement)
-        ),
+        others.node,
+        others.column,
+        others.threshold,
+        others.turned,
+        others.agreement,
     )

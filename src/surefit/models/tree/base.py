@@ -23,7 +23,7 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target, TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
-from surefit.models.tree.detours import Detours, grow_with_detours, leaf_weights, prove_detours
+from surefit.models.tree.detours import grow_with_detours, leaf_weights, prove_detours
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.kept import KeptTree, kept_tree
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
@@ -35,6 +35,7 @@ from surefit.models.tree.rows import (
     matrix_of,
     whole,
 )
+from surefit.models.tree.surrogate_arrays import Surrogates
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
@@ -54,14 +55,16 @@ class DecisionTree(TreeRows, abstract=True):
     node_feature_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
     node_level_bits_: NDArray[np.uint64]
-    node_facts_: Floats
     leaf_value_: Floats
     leaf_weight_: NDArray[Any]
-    leaf_impurity_: Floats
+    leaf_impurity_: NDArray[Any]
+    inner_value_: Floats
+    inner_decrease_: NDArray[Any]
+    importance_: Floats
     seed_: int
     max_features_: int
     n_outputs_: int
-    node_share_left_: Floats
+    surrogate_node_: NDArray[np.int32]
     surrogate_column_: NDArray[np.int32]
     surrogate_threshold_: Floats
     surrogate_turned_: NDArray[np.uint8]
@@ -99,16 +102,16 @@ class DecisionTree(TreeRows, abstract=True):
         drawn = columns < X.shape[1] or self.splitter == "random"
         seed = seed_of(self.random_state) if drawn else 0
         rules = self._rules(X, weight, target, columns, seed)
-        kind, detours = self.kernel_criteria[self.criterion], None
+        kind, surrogates = self.kernel_criteria[self.criterion], None
         if self.missing in DETOURS:
             self._refuse_for_detours(rules)
             problem = Problem(X, target.Y, weight, kind, target.classes, rules)
-            found, detours = grow_with_detours(problem, counts, self.missing == "fractional")
+            found, surrogates = grow_with_detours(problem, counts, self.missing == "fractional")
             nodes = in_units(found.grown, target, found.value)
         else:
             nodes = self._pruned(self._searched(X, target, weight, counts, rules))
         self._schema = schema
-        common = as_parameters(nodes, kind, levels, seed, columns, target.Y.shape[1], detours)
+        common = as_parameters(nodes, kind, levels, seed, columns, target.Y.shape[1], surrogates)
         parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
@@ -157,11 +160,11 @@ class DecisionTree(TreeRows, abstract=True):
 
     @property
     def _has_detours(self) -> bool:
-        return len(self.node_share_left_) > 0
+        return self.missing in DETOURS
 
-    def _detours(self) -> Detours:
-        return Detours(
-            self.node_share_left_,
+    def _surrogates(self) -> Surrogates:
+        return Surrogates(
+            self.surrogate_node_,
             self.surrogate_column_,
             self.surrogate_threshold_,
             self.surrogate_turned_,
@@ -173,7 +176,7 @@ class DecisionTree(TreeRows, abstract=True):
         if not self._has_detours:
             return self._kept().said(self._leaves(X))
         rows, nodes = matrix_of(X, self.levels_), self._nodes()
-        return np.asarray(leaf_weights(nodes, self._detours(), rows, self._both_ways) @ nodes.value)
+        return np.asarray(leaf_weights(nodes, self._surrogates(), rows, self._both_ways) @ nodes.value)
 
     @property
     def _both_ways(self) -> bool:
@@ -189,8 +192,9 @@ class DecisionTree(TreeRows, abstract=True):
 
         # As a model would keep it: so prices of its pruning path are these to the last bit.
         kind = self.kernel_criteria[self.criterion]
-        kept = kept_tree(nodes, with_facts=kind == "absolute")
-        return pruned_at(kept.nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha)
+        return pruned_at(
+            kept_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
+        )
 
     @staticmethod
     def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
@@ -214,7 +218,7 @@ class DecisionTree(TreeRows, abstract=True):
         nodes = scaled_by(self._nodes(), target)
         problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
         if self._has_detours:
-            return self._certificate(prove_detours(nodes, self._detours(), problem, self._both_ways))
+            return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))
 
     @property
@@ -230,7 +234,8 @@ class DecisionTree(TreeRows, abstract=True):
             self.leaf_value_,
             self.leaf_weight_,
             self.leaf_impurity_,
-            self.node_facts_,
+            self.inner_value_,
+            self.inner_decrease_,
         )
 
     def _nodes(self) -> Nodes:
@@ -239,7 +244,9 @@ class DecisionTree(TreeRows, abstract=True):
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
         if self._has_detours:
-            found = leaf_weights(self._nodes(), self._detours(), matrix_of(X, self.levels_), self._both_ways)
+            found = leaf_weights(
+                self._nodes(), self._surrogates(), matrix_of(X, self.levels_), self._both_ways
+            )
             return np.asarray(found.argmax(axis=1)).ravel().astype(np.int64)
         splits = Splits(
             self.node_feature_,
@@ -266,7 +273,7 @@ class DecisionTree(TreeRows, abstract=True):
     def feature_importances_(self) -> Floats:
         """By how much the splits of each column lower the impurity, as shares that add up to 1."""
         check_is_fitted(self)
-        return self._nodes().importances()
+        return self.importance_ if len(self.importance_) else self._nodes().importances()
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
         """Return the leaf that each row ends in, as the number of its node."""

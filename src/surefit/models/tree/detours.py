@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,37 +10,20 @@ from scipy.sparse import csr_array
 
 from surefit.core.native.tree_grow import Grown
 from surefit.models.tree.criteria import gain, terms
+from surefit.models.tree.leaf_values import SINGLE
 from surefit.models.tree.medians import absolute_gains
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.proof import Problem
+from surefit.models.tree.surrogate_arrays import Surrogates
 from surefit.models.tree.surrogates import SurrogateGrower, SurrogateNode, Way, parted
 from surefit.models.tree.ways import between, level_ways, number_ways
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Detours:
-    """What stands in for a missing value at each node.
-
-    share_left: of the weight of rows with a value. column, threshold, turned, agreement: (nodes, surrogates),
-    best first, column -1 where there are no more; of levels, the threshold says where their bits begin.
-    """
-
-    share_left: Floats
-    column: NDArray[np.int32]
-    threshold: Floats
-    turned: NDArray[np.uint8]
-    agreement: Floats
-
-    @classmethod
-    def none(cls) -> Detours:
-        """Those of a tree that has learnt where missing values go."""
-        flat = np.empty((0, 0))
-        return cls(np.empty(0), flat.astype(np.int32), flat, flat.astype(np.uint8), flat)
-
-
-def grow_with_detours(problem: Problem, levels: NDArray[np.int64], fractional: bool) -> tuple[Nodes, Detours]:
+def grow_with_detours(
+    problem: Problem, levels: NDArray[np.int64], fractional: bool
+) -> tuple[Nodes, Surrogates]:
     """Grow a tree with surrogates, or with rows that go both ways."""
     w = np.ones(len(problem.X)) if problem.weight is None else problem.weight
     X = np.asarray(problem.X, dtype=np.float64)
@@ -53,7 +35,7 @@ def grow_with_detours(problem: Problem, levels: NDArray[np.int64], fractional: b
 
 def _as_arrays(
     found: list[SurrogateNode], levels: NDArray[np.int64], classes: tuple[int, ...]
-) -> tuple[Nodes, Detours]:
+) -> tuple[Nodes, Surrogates]:
     words = int(max((levels + 63) // 64, default=0))
     bits: list[int] = []
 
@@ -65,15 +47,15 @@ def _as_arrays(
         bits.extend(sum(1 << (level % 64) for level in own if level // 64 == k) for k in range(words))
         return float(start)
 
-    most = max((len(node.surrogates) for node in found), default=0)
-    shape = (len(found), most)
-    column, threshold = np.full(shape, -1, dtype=np.int32), np.zeros(shape)
-    turned, agreement = np.zeros(shape, dtype=np.uint8), np.zeros(shape)
     main = np.array([0.0 if node.way is None else where(node.way) for node in found])
-    for i, node in enumerate(found):
-        for k, way in enumerate(node.surrogates):
-            column[i, k], threshold[i, k] = way.column, where(way)
-            turned[i, k], agreement[i, k] = way.turned, way.agreement
+    others = [(i, way) for i, node in enumerate(found) for way in node.surrogates]
+    surrogates = Surrogates(
+        np.array([i for i, _ in others], dtype=np.int32),
+        np.array([way.column for _, way in others], dtype=np.int32),
+        np.array([where(way) for _, way in others], dtype=np.float64),
+        np.array([way.turned for _, way in others], dtype=np.uint8),
+        np.array([way.agreement for _, way in others], dtype=np.float64),
+    )
     value = np.array([node.value for node in found])
     grown = Grown(
         np.array([-1 if node.way is None else node.way.column for node in found], dtype=np.int32),
@@ -88,12 +70,15 @@ def _as_arrays(
         np.array(bits, dtype=np.uint64),
         levels,
     )
-    share = np.array([node.share_left for node in found])
-    return Nodes(grown, value, classes), Detours(share, column, threshold, turned, agreement)
+    return Nodes(grown, value, classes), surrogates
 
 
-def _as_list(nodes: Nodes, detours: Detours) -> list[SurrogateNode]:
+def _as_list(nodes: Nodes, surrogates: Surrogates, fractional: bool) -> list[SurrogateNode]:
     grown = nodes.grown
+    # A row without the value goes both ways by the shares of those with it, which leaves these as they are.
+    share = grown.weight[grown.left] / grown.weight if fractional else grown.missing_left.astype(np.float64)
+    own = surrogates
+    listed: dict[int, list[Way]] = {}
 
     def way(column: int, threshold: float, turned: bool = False, agreement: float = 1.0) -> Way:
         if grown.levels[column] == 0:
@@ -101,15 +86,13 @@ def _as_list(nodes: Nodes, detours: Detours) -> list[SurrogateNode]:
         own = tuple(nodes.levels_at(int(threshold), column).tolist())
         return Way(column, 0.0, own, turned, agreement)
 
+    for at, *told in zip(
+        *(each.tolist() for each in (own.node, own.column, own.threshold, own.turned, own.agreement)),
+        strict=True,
+    ):
+        listed.setdefault(at, []).append(way(told[0], told[1], bool(told[2]), told[3]))
     found = []
     for i in range(nodes.node_count):
-        others = tuple(
-            way(int(c), float(t), bool(r), float(a))
-            for c, t, r, a in zip(
-                detours.column[i], detours.threshold[i], detours.turned[i], detours.agreement[i], strict=True
-            )
-            if c >= 0
-        )
         main = way(int(grown.feature[i]), float(grown.threshold[i])) if grown.feature[i] >= 0 else None
         found.append(
             SurrogateNode(
@@ -118,8 +101,8 @@ def _as_list(nodes: Nodes, detours: Detours) -> list[SurrogateNode]:
                 float(grown.impurity[i]),
                 nodes.value[i],
                 main,
-                others,
-                float(detours.share_left[i]),
+                tuple(listed.get(i, ())),
+                float(share[i]),
                 int(grown.left[i]),
                 int(grown.right[i]),
             )
@@ -127,9 +110,9 @@ def _as_list(nodes: Nodes, detours: Detours) -> list[SurrogateNode]:
     return found
 
 
-def leaf_weights(nodes: Nodes, detours: Detours, X: NDArray[Any], fractional: bool) -> csr_array:
+def leaf_weights(nodes: Nodes, surrogates: Surrogates, X: NDArray[Any], fractional: bool) -> csr_array:
     """How much of each row ends in each leaf, (rows, nodes)."""
-    X, found = np.asarray(X, dtype=np.float64), _as_list(nodes, detours)
+    X, found = np.asarray(X, dtype=np.float64), _as_list(nodes, surrogates, fractional)
     rows: list[NDArray[np.intp]] = []
     at: list[NDArray[np.intp]] = []
     weights: list[Floats] = []
@@ -150,10 +133,12 @@ def leaf_weights(nodes: Nodes, detours: Detours, X: NDArray[Any], fractional: bo
     return csr_array((np.concatenate(weights), place), shape=(len(X), nodes.node_count))
 
 
-def prove_detours(nodes: Nodes, detours: Detours, problem: Problem, fractional: bool) -> dict[str, float]:
+def prove_detours(
+    nodes: Nodes, surrogates: Surrogates, problem: Problem, fractional: bool
+) -> dict[str, float]:
     """Send the rows down again, and score each split against all others of the rows that have its column."""
     X = np.asarray(problem.X, dtype=np.float64)
-    found = _as_list(nodes, detours)
+    found = _as_list(nodes, surrogates, fractional)
     w = np.ones(len(X)) if problem.weight is None else problem.weight
     rows = np.flatnonzero(w > 0)
     parts = {"gain missed": 0.0, "threshold moved": 0.0, "value": 0.0, "weight": 0.0}
@@ -173,14 +158,16 @@ def prove_detours(nodes: Nodes, detours: Detours, problem: Problem, fractional: 
         own = again._node(mine, weight)
         worse("weight", abs(own.weight / node.weight - 1.0) + float(own.rows != node.rows))
         worse("value", float(np.abs(own.value - node.value).max()) / scale)
-        worse("value", abs(own.impurity - node.impurity) * node.weight / root)
+        digits = SINGLE * own.impurity if problem.criterion == "absolute" else 0.0
+        worse("value", (abs(own.impurity - node.impurity) - digits) * node.weight / root)
         if node.way is None:
             continue
         stored, best = _gains(problem, nodes.grown.levels, X[mine], problem.Y[mine], weight, node.way)
         worse("gain missed", (best - stored) / root)
         has = ~np.isnan(X[mine, node.way.column])
         goes = node.way.goes_left(X[mine][has])
-        worse("threshold moved", abs(float(weight[has][goes].sum() / weight[has].sum()) - node.share_left))
+        share = float(weight[has][goes].sum() / weight[has].sum())
+        worse("threshold moved", abs((share if fractional else share > 0.5) - node.share_left))
         x = X[mine, node.way.column][has]
         if node.way.levels is None and goes.any() and not goes.all():
             low, high = float(x[goes].max()), float(x[~goes].min())

@@ -13,7 +13,7 @@ from surefit.core.native.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.tree_grow import Grown
 from surefit.core.parameters import Interval
 from surefit.models.tree.arrays import Target
-from surefit.models.tree.kept import KeptForest
+from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
@@ -53,12 +53,13 @@ class ForestParameters:
     node_start: NDArray[np.int64]
     leaf_value: Floats
     leaf_weight: NDArray[Any]
-    leaf_impurity: Floats
+    leaf_impurity: NDArray[Any]
     leaf_start: NDArray[np.int64]
     tree_importance: Floats
     level_bits: NDArray[np.uint64]
     level_start: NDArray[np.int64]
-    inner: Floats
+    inner_value: Floats
+    inner_impurity: NDArray[Any]
     tree_seeds: NDArray[np.uint64]
     levels: Levels
     seed: int
@@ -106,11 +107,15 @@ def in_target_units(forest: GrownForest, target: Target) -> GrownForest:
 
 def some_trees(forest: Any, first: int, last: int) -> Any:
     """Some neighbouring trees of a forest, of its kind."""
-    spans = {
-        "node": slice(forest.node_start[first], forest.node_start[last]),
-        "leaf": slice(forest.leaf_start[first], forest.leaf_start[last]),
-        "level": slice(forest.level_start[first], forest.level_start[last]),
+    starts = {
+        "node": forest.node_start,
+        "leaf": forest.leaf_start,
+        "level": forest.level_start,
+        "split": forest.node_start - forest.leaf_start,
     }
+    spans = {name: slice(own[first], own[last]) for name, own in starts.items()}
+    kinds = {"nodes": "node", "inner": "node", "level_bits": "level"}
+    kinds |= {"inner_value": "split", "inner_impurity": "split"}
 
     def of(name: str) -> Any:
         values = getattr(forest, name)
@@ -118,8 +123,9 @@ def some_trees(forest: Any, first: int, last: int) -> Any:
             return values[first : last + 1] - values[first]
         if name == "importance":
             return values[first:last]
-        of_nodes = name in ("nodes", "inner")
-        return values[spans["node" if of_nodes else "level" if name == "level_bits" else "leaf"]]
+        if name == "leaf_value":  # all trees share it
+            return values
+        return values[spans[kinds.get(name, "leaf")]]
 
     return replace(forest, **{entry.name: of(entry.name) for entry in fields(forest)})
 
@@ -167,13 +173,12 @@ def tree_nodes(
     split, one = nodes["feature"] >= 0, some_trees(forest, t, t + 1)
     leaves, child = np.flatnonzero(~split), nodes["child"].astype(np.int64)
     at = child[leaves]
-    cost = one.impurity[at] if len(one.impurity) else np.empty(0)
-    own = NodeFacts(one.weight[at].astype(np.float64), one.rows[at], one.value[at], cost)
+    own = NodeFacts(one.weight[at], one.rows[at], one.value[at], one.impurity[at])
     inner = [level[split[level]] for level in depths]
     facts = add_up(leaves, own, inner, child, child + 1, kind, classes)
     cost, value, weight = facts.impurity, facts.value, facts.weight
-    if len(forest.inner):
-        cost, value = one.inner[:, 0], one.inner[:, 1:]
+    if len(told := one.inner):
+        cost, value = told[:, 0], told[:, 1:]
     back = np.argsort(place)
     left = np.where(split, place[np.where(split, nodes["child"], 0)], -1)
     right = np.where(split, place[np.where(split, nodes["child"] + 1, 0)], -1)

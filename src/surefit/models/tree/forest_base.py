@@ -12,7 +12,6 @@ from scipy.sparse import issparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
-from surefit.core.native.forest_grow import joined
 from surefit.core.native.forest_walk import forest_sums
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
@@ -28,7 +27,7 @@ from surefit.models.tree.forest_growing import Grower, tree_seeds
 from surefit.models.tree.forest_proof import Rescored, rescored
 from surefit.models.tree.forest_samples import drawn_counts, judged_blocks, leaf_drift, packed_members
 from surefit.models.tree.growing import TreeRows
-from surefit.models.tree.kept import KeptForest, kept_forest
+from surefit.models.tree.kept_forest import KeptForest, joined_kept, kept_forest
 from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
@@ -70,12 +69,13 @@ class Forest(TreeRows, abstract=True):
     node_start_: NDArray[np.int64]
     leaf_value_: Floats
     leaf_weight_: NDArray[Any]
-    leaf_impurity_: Floats
+    leaf_impurity_: NDArray[Any]
     leaf_start_: NDArray[np.int64]
     tree_importance_: Floats
     level_bits_: NDArray[np.uint64]
     level_start_: NDArray[np.int64]
-    inner_: Floats
+    inner_value_: Floats
+    inner_impurity_: NDArray[Any]
     tree_seeds_: NDArray[np.uint64]
     seed_: int
     draws_: int
@@ -177,7 +177,7 @@ class Forest(TreeRows, abstract=True):
         self.__dict__.pop("_views", None)
 
         def learned() -> Learned:
-            forest = joined(blocks)
+            forest = joined_kept(blocks)
             return self._learned(forest, counted, errors, grower, batch, levels, seeds[: forest.trees], cells)
 
         steps = [seeds[at : at + BLOCK] for at in range(first, self.n_estimators, BLOCK)]
@@ -276,13 +276,14 @@ class Forest(TreeRows, abstract=True):
             "nodes": forest.nodes,
             "node_start": forest.node_start,
             "leaf_value": forest.leaf_value,
-            "leaf_weight": forest.weight,
-            "leaf_impurity": forest.impurity,
+            "leaf_weight": forest.leaf_weight,
+            "leaf_impurity": forest.leaf_impurity,
             "leaf_start": forest.leaf_start,
             "tree_importance": forest.importance,
             "level_bits": forest.level_bits,
             "level_start": forest.level_start,
-            "inner": forest.inner,
+            "inner_value": forest.inner_value,
+            "inner_impurity": forest.inner_impurity,
             "oob_answers": np.empty((0, 0)),
             "oob_value": float("nan"),
             "leaf_member": np.empty(0, dtype=np.int32),
@@ -358,14 +359,15 @@ class Forest(TreeRows, abstract=True):
         return KeptForest(
             self.nodes_,
             self.node_start_,
-            self.leaf_value_,
-            self.leaf_weight_,
-            self.leaf_impurity_,
             self.leaf_start_,
             self.tree_importance_,
             self.level_bits_,
             self.level_start_,
-            self.inner_,
+            self.leaf_value_,
+            self.leaf_weight_,
+            self.leaf_impurity_,
+            self.inner_value_,
+            self.inner_impurity_,
         )
 
     def _level_counts(self) -> NDArray[np.int64]:
@@ -386,8 +388,9 @@ class Forest(TreeRows, abstract=True):
     def _mean(self, X: Any, values: Floats | None = None) -> Floats:
         """The mean of what the leaves of rows say."""
         forest, levels = self._grown(), self._level_counts()
-        said, jobs = forest.said if values is None else values, jobs_for(self.n_jobs)
-        found = [forest_sums(forest, x, said, levels, _threads=jobs)[0] for x in self._blocks_of_rows(X)]
+        said, shared = (forest.said, forest.is_shared) if values is None else (values, False)
+        jobs, blocks = jobs_for(self.n_jobs), self._blocks_of_rows(X)
+        found = [forest_sums(forest, x, said, levels, shared=shared, _threads=jobs)[0] for x in blocks]
         total = found[0] if len(found) == 1 else np.concatenate(found)
         total /= forest.trees
         return total

@@ -12,7 +12,7 @@ from surefit.models.tree.arrays import scaled_by
 from surefit.models.tree.forest_arrays import tree_nodes
 from surefit.models.tree.forest_growing import Grower
 from surefit.models.tree.forest_samples import weights_drawn
-from surefit.models.tree.kept import KeptForest
+from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.proof import Problem, best_splits
 
 TREES = 3  # looked at again, unless they have more

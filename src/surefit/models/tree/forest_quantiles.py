@@ -30,5 +30,6 @@ def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Floats) -> Fl
 
 def _member_ranges(forest: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the members of each leaf begin, and how many there are: leaves weigh what was drawn into them."""
-    size = np.rint(forest.leaf_weight_).astype(np.int64) if forest.draws_ else forest._grown().rows
+    kept = forest._grown()
+    size = np.rint(kept.weight).astype(np.int64) if forest.draws_ else kept.rows
     return np.concatenate([[0], np.cumsum(size)[:-1]]), size

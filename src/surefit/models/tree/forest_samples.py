@@ -17,7 +17,7 @@ from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.exact_sums import as_float, exact_sum
 from surefit.models.tree.forest_arrays import answers_in_units, some_trees, tree_nodes
-from surefit.models.tree.kept import KeptForest
+from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.pruning import pruned_at
 from surefit.models.tree.row_draws import row_counts
 
@@ -106,9 +106,9 @@ def leaf_drift(
     worst = 0.0
     for t, seed in enumerate(seeds.tolist()):
         one = some_trees(forest, t, t + 1)
-        weight, count = one.weight.astype(np.float64), len(one.weight)
+        weight = one.weight
         drawn = weights_drawn(sample, len(X), seed, target)
-        held = np.bincount(leaves[:, t], drawn, count)
+        held = np.bincount(leaves[:, t], drawn, len(weight))
         worst = max(worst, float(np.abs(held - weight).max() / max(weight.max(), held.max())))
         if medians or worst > 1e-6:
             continue
@@ -117,10 +117,10 @@ def leaf_drift(
             width = target.classes[o] if target.classes else 1
             if target.classes:
                 at = leaves[:, t] * width + target.Y[:, o]
-                found = np.bincount(at, drawn, count * width).reshape(count, width) / weight[:, None]
+                found = np.bincount(at, drawn, weight.size * width).reshape(-1, width) / weight[:, None]
                 worst = max(worst, float(np.abs(found - value[:, from_ : from_ + width]).max()))
             else:
-                found = np.bincount(leaves[:, t], drawn * truth[:, o], count) / weight
+                found = np.bincount(leaves[:, t], drawn * truth[:, o], len(weight)) / weight
                 worst = max(worst, float(np.abs(found - value[:, o]).max() / size))
             from_ += width
     return worst

@@ -14,7 +14,7 @@ from surefit.data.batch import Batch
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.forest_arrays import some_trees
 from surefit.models.tree.forest_errors import ForestErrors
-from surefit.models.tree.kept import KeptForest
+from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.rows import Levels, level_counts, matrix_of
 from surefit.models.tree.tree_stream import RowSampling
@@ -130,7 +130,7 @@ class Judging:
     def _leaves(self, X: Any, y: Floats, target: Target, counts: Any, drawn: list[Floats]) -> Floats:
         """The weights of leaves, and of their classes or numbers times weights."""
         width = target.classes[0] if target.classes else 1
-        found = np.zeros((len(self.forest.weight), 1 + width))
+        found = np.zeros((int(self.forest.leaf_start[-1]), 1 + width))
         leaf = forest_apply(self.forest, X, counts)
         for t, (own, weight) in enumerate(zip(self.targets, drawn, strict=True)):
             if own.factors is not None:
@@ -167,7 +167,7 @@ def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
 
 def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget, size: float) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
-    worst, weights = 0.0, forest.weight.astype(np.float64)
+    worst, weights = 0.0, forest.weight
     for t in range(forest.trees):
         own = slice(forest.leaf_start[t], forest.leaf_start[t + 1])
         held, weight = leaves[own, 0], weights[own]

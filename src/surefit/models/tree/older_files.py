@@ -8,8 +8,10 @@ import numpy as np
 
 from surefit.core.native.forest_grow import GrownForest
 from surefit.core.native.tree_grow import Grown
-from surefit.models.tree.kept import kept_forest, kept_tree
+from surefit.models.tree.kept import kept_tree
+from surefit.models.tree.kept_forest import kept_forest
 from surefit.models.tree.nodes import Nodes
+from surefit.models.tree.surrogate_arrays import Surrogates
 
 
 def tree_of_older_file(state: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -21,16 +23,21 @@ def tree_of_older_file(state: dict[str, Any], kind: str) -> dict[str, Any]:
     value = old.pop("value")
     levels = np.zeros(state["n_features_in_"], dtype=np.int64)
     grown = Grown(**old, sums=value, left_levels=state["node_level_bits_"], levels=levels)
-    with_facts = kind == "absolute" or len(state["node_share_left_"]) > 0
-    kept = kept_tree(Nodes(grown, value, _counts(state)), with_facts)
+    nodes = Nodes(grown, value, _counts(state))
+    kept = kept_tree(nodes, kind)
+    listed = ("column", "threshold", "turned", "agreement")
+    others = Surrogates.of_table(*(state[f"surrogate_{name}_"] for name in listed))
     return {name: own for name, own in state.items() if name.removesuffix("_") not in _GONE} | {
+        **{f"surrogate_{name}_": getattr(others, name) for name in ("node", *listed)},
         "node_threshold_": kept.threshold,
         "node_feature_": kept.feature,
         "node_right_": kept.right,
-        "node_facts_": kept.facts,
         "leaf_value_": kept.leaf_value,
         "leaf_weight_": kept.leaf_weight,
         "leaf_impurity_": kept.leaf_impurity,
+        "inner_value_": kept.inner_value,
+        "inner_decrease_": kept.inner_decrease,
+        "importance_": nodes.importances() if len(kept.inner_value) else np.empty(0),
     }
 
 
@@ -42,27 +49,31 @@ def forest_of_older_file(state: dict[str, Any]) -> dict[str, Any]:
         GrownForest(
             state["nodes_"],
             state["node_start_"],
-            state["leaf_value_"],
-            state["leaf_weight_"],
-            state["leaf_impurity_"],
-            state["leaf_rows_"],
             state["leaf_start_"],
             state["tree_importance_"],
             state["level_bits_"],
             state["level_start_"],
+            state["leaf_value_"],
+            state["leaf_weight_"],
+            state["leaf_impurity_"],
+            state["leaf_rows_"],
             state["inner_"],
         ),
         _counts(state),
     )
-    return {name: own for name, own in state.items() if name != "leaf_rows_"} | {
+    return {name: own for name, own in state.items() if name not in ("leaf_rows_", "inner_")} | {
         "nodes_": kept.nodes,
         "leaf_value_": kept.leaf_value,
-        "leaf_weight_": kept.weight,
-        "leaf_impurity_": kept.impurity,
+        "leaf_weight_": kept.leaf_weight,
+        "leaf_impurity_": kept.leaf_impurity,
+        "inner_value_": kept.inner_value,
+        "inner_impurity_": kept.inner_impurity,
     }
 
 
-_GONE = {f"node_{name}" for name in ("left", "missing_left", "impurity", "weight", "rows", "value")}
+_GONE = {
+    f"node_{name}" for name in ("left", "missing_left", "impurity", "weight", "rows", "value", "share_left")
+}
 
 
 def _counts(state: dict[str, Any]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from surefit.core.native.tree_apply import tree_apply_twin
 from surefit.core.native.tree_grow import Rules
 from surefit.models.tree.criteria import gain, impurity, terms
 from surefit.models.tree.draws import chosen_columns, drawn_threshold, node_seeds
+from surefit.models.tree.leaf_values import SINGLE
 from surefit.models.tree.medians import absolute_gains, medians
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.ways import between, drawn_way, level_ways, number_ways, one_step
@@ -121,9 +122,8 @@ class _Proof:
         told = np.full(len(ids), True) if self.absolute else grown.feature[ids] < 0
         value, own, ids = value[told], own[told], ids[told]
         self._worse("value", np.abs(self.nodes.value[ids] - value) / self.scale)
-        self._worse(
-            "value", np.abs(grown.impurity[ids] - own) / max(root, 1e-300) if root > 0 else own > 1e-12
-        )
+        gap = np.abs(grown.impurity[ids] - own) - (SINGLE * own if self.absolute else 0.0)
+        self._worse("value", gap / max(root, 1e-300) if root > 0 else own > 1e-12)
 
     def _splits(self, level: _Level, bounds: Floats) -> None:
         """The stored splits of the nodes of a depth, against all others."""

@@ -21,7 +21,7 @@ from surefit.models.tree.forest_arrays import in_target_units
 from surefit.models.tree.forest_growing import tree_seeds
 from surefit.models.tree.forest_samples import pruned_forest
 from surefit.models.tree.forest_stream import Judging, StreamedErrors, leaf_gap
-from surefit.models.tree.kept import KeptForest, kept_forest
+from surefit.models.tree.kept_forest import KeptForest, joined_kept, kept_forest
 from surefit.models.tree.rows import level_counts
 from surefit.models.tree.stream_setup import StreamFacts, is_streamed, open_stream, stream_facts
 from surefit.models.tree.tree_stream import sample_targets
@@ -82,10 +82,10 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
     target = known.target.target(np.empty(0))
 
     def errors() -> StreamedErrors:
-        return _judged(model, source, engine, joined(blocks), seeds, counted, levels, known)[0]
+        return _judged(model, source, engine, joined_kept(blocks), seeds, counted, levels, known)[0]
 
     def learned() -> Learned:
-        forest = joined(blocks)
+        forest = joined_kept(blocks)
         told = {
             "tree_seeds": seeds[: forest.trees],
             "levels": levels,

@@ -1,0 +1,132 @@
+"""What forests keep of their trees: 16 bytes a node, and of leaves what no other number tells.
+
+A leaf has no threshold, so that what it says stands there where that is one number: a prediction, or the
+share of the second of two classes; else, which row of the table that all leaves share. It has no column
+either: how many rows it holds stands there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.native.forest_grow import NODE, ForestArrays, GrownForest, joined, leaf_numbers
+from surefit.core.native.forest_walk import said_by_leaves
+from surefit.models.tree.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptForest(ForestArrays):
+    """The trees of a ``GrownForest`` as they are kept.
+
+    leaf_value: (different, width), what leaves say; no rows where nodes say it. leaf_weight: of leaves, empty
+    where it is how many rows they hold. leaf_impurity: empty for classes, whose shares tell it, and where it
+    is 0. inner_value, inner_impurity: of nodes that are split, where leaves do not tell them (medians).
+    """
+
+    leaf_value: Floats
+    leaf_weight: NDArray[Any]
+    leaf_impurity: NDArray[Any]
+    inner_value: Floats
+    inner_impurity: NDArray[Any]
+
+    @property
+    def value(self) -> Floats:
+        """What leaves say, (leaves, width)."""
+        if not self.is_shared:
+            return said_by_leaves(self, self.leaf_value.shape[1])
+        return np.asarray(self.leaf_value[said_by_leaves(self, 1)[:, 0].astype(np.intp)])
+
+    @property
+    def said(self) -> Floats | int:
+        """The same as the walk takes it."""
+        return self.leaf_value if self.is_shared else self.leaf_value.shape[1]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether leaves say which row of ``leaf_value`` is theirs."""
+        return len(self.leaf_value) > 0
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """How many rows each leaf holds."""
+        at, number = leaf_numbers(self)
+        found = np.empty(len(at), dtype=np.int64)
+        found[number] = -1 - self.nodes.view(NODE).reshape(-1)["feature"][at].astype(np.int64)
+        return found
+
+    @property
+    def weight(self) -> Floats:
+        """The weight of each leaf."""
+        return (self.leaf_weight if len(self.leaf_weight) else self.rows).astype(np.float64)
+
+    @property
+    def impurity(self) -> Floats:
+        """The impurity of each leaf; 0 for classes, whose shares tell it."""
+        if not len(self.leaf_impurity):
+            return np.zeros(int(self.leaf_start[-1]))
+        return self.leaf_impurity.astype(np.float64)
+
+    @property
+    def inner(self) -> Floats:
+        """Impurity and value of all nodes, where leaves do not tell them; else empty."""
+        if not len(self.inner_value):
+            return np.empty((0, 1 + self.leaf_value.shape[1]))
+        at, number = leaf_numbers(self)
+        split = self.nodes.view(NODE).reshape(-1)["feature"] >= 0
+        found = np.empty((len(split), 1 + self.inner_value.shape[1]))
+        found[split] = np.column_stack([self.inner_impurity, self.inner_value])
+        found[at] = np.column_stack([self.impurity, self.value])[number]
+        return found
+
+
+def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
+    """The trees as they are kept, given those with shares of classes, or predictions, as values."""
+    packed = forest.nodes.copy()
+    nodes = packed.view(NODE).reshape(-1)
+    at, number = leaf_numbers(forest)
+    nodes["feature"][at] = -1 - forest.rows[number]
+    value = forest.value
+    if in_place(value.shape[1], classes):
+        nodes["threshold"][at] = value[number, -1]
+        value = value[:0].copy()  # a view would keep all of it
+    else:
+        value, which = shared_rows(value)
+        nodes["threshold"][at] = which[number]
+    split = np.ones(len(nodes) if len(forest.inner) else 0, dtype=bool)
+    split[at if len(split) else []] = False
+    told = {entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)}
+    return KeptForest(
+        **{**told, "nodes": packed},
+        leaf_value=value,
+        leaf_weight=least_weight(forest.weight, forest.rows),
+        leaf_impurity=np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0),
+        inner_value=forest.inner[split, 1:] if len(split) else np.empty((0, 0)),
+        inner_impurity=single(forest.inner[split, 0]) if len(split) else np.empty(0),
+    )
+
+
+def joined_kept(blocks: list[KeptForest]) -> KeptForest:
+    """The trees of several forests as one, whose leaves share what all of them say."""
+    if len(blocks) == 1:
+        return blocks[0]
+    table, which = shared_rows(np.concatenate([block.leaf_value for block in blocks]))
+    starts = np.cumsum([0, *(len(block.leaf_value) for block in blocks)])
+    alike = []
+    for start, block in zip(starts, blocks, strict=False):
+        packed = block.nodes
+        if block.is_shared:
+            packed = packed.copy()
+            nodes = packed.view(NODE).reshape(-1)
+            leaf = nodes["feature"] < 0
+            nodes["threshold"][leaf] = which[start + nodes["threshold"][leaf].astype(np.intp)]
+        alike.append(replace(block, nodes=packed, leaf_value=table[:0]))
+    for name in ("weight", "impurity"):  # one that says nothing may stand beside one that does
+        if len({len(getattr(block, f"leaf_{name}")) > 0 for block in blocks}) > 1:
+            alike = [replace(block, **{f"leaf_{name}": getattr(block, name)}) for block in alike]
+    return replace(joined(alike), leaf_value=table)

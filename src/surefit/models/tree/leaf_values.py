@@ -1,0 +1,74 @@
+"""What leaves say, in as few bytes as it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+# Digits of a float32 suffice for deviations from medians, which nothing is predicted by.
+SINGLE = float(np.finfo(np.float32).eps) / 2
+
+
+def in_place(width: int, classes: tuple[int, ...]) -> bool:
+    """Whether one number is all that a leaf says.
+
+    >>> in_place(1, ()), in_place(2, (2,)), in_place(2, ()), in_place(3, (3,))
+    (True, True, False, False)
+    """
+    return width == 1 or classes == (2,)
+
+
+def shared_rows(value: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The different rows, and which of them each is.
+
+    >>> table, which = shared_rows(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))
+    >>> len(table), bool(which[0] == which[2] != which[1])
+    (2, True)
+    """
+    cells = np.ascontiguousarray(value + 0.0).view(np.uint64)  # -0 becomes 0
+    odd = np.random.default_rng(0).integers(2**63, size=value.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = cells ^ (cells >> np.uint64(29))  # shares differ in their upper bits alone
+    _, first, which = np.unique((mixed * odd).sum(axis=1), return_index=True, return_inverse=True)
+    if not np.array_equal(value[first][which], value):
+        _, first, which = np.unique(value, axis=0, return_index=True, return_inverse=True)
+    return value[first], which.reshape(-1)
+
+
+def least_weight(weight: Floats, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Weights of leaves: nothing where rows tell them, and half the bytes where they are whole numbers.
+
+    >>> rows = np.array([1, 2])
+    >>> [least_weight(np.array(w), rows).dtype.name for w in ([1.0, 3.0], [0.5, 2.0])]
+    ['uint32', 'float64']
+    >>> len(least_weight(np.array([1.0, 2.0]), rows))
+    0
+    """
+    if np.array_equal(weight, rows):
+        return np.empty(0)
+    half = weight.astype(np.uint32) if weight.max(initial=0.0) < 2**32 else weight
+    return half if np.array_equal(half, weight) else weight
+
+
+def least_impurity(impurity: Floats, absolute: bool) -> NDArray[Any]:
+    """Impurities of leaves: nothing where all are 0, and half the bytes of absolute deviations.
+
+    >>> len(least_impurity(np.zeros(3), False)), least_impurity(np.ones(3), True).dtype.name
+    (0, 'float32')
+    """
+    if not impurity.any():
+        return np.empty(0)
+    return single(impurity) if absolute else impurity
+
+
+def single(deviations: Floats) -> NDArray[Any]:
+    """The same with the digits of a float32, unless the largest is out of its range.
+
+    >>> single(np.array([1e-60])).dtype.name, single(np.array([0.0, 1e-60, 1.0])).dtype.name
+    ('float64', 'float32')
+    """
+    largest = float(np.abs(deviations).max(initial=0.0))
+    fits = largest == 0.0 or 1e-18 < largest < 1e38  # the least it has is 1e-20 of that, and rounding here
+    return deviations.astype(np.float32) if fits else deviations
