@@ -11,6 +11,8 @@ from statsmodels.discrete.tests.results import results_count_margins
 from statsmodels.genmod.tests.results import results_glm_poisson_weights as weighted
 from tests.reference.test_glm_published import (
     CASES,
+    LINKS,
+    PEERS,
     assert_printed,
     assert_quotients,
     cpunish,
@@ -18,7 +20,7 @@ from tests.reference.test_glm_published import (
     stored,
     within,
 )
-from tests.reference.test_glm_published_digits import LINKS, PEERS, assert_nearer
+from tests.reference.test_glm_published_digits import assert_nearer
 
 import surefit
 
