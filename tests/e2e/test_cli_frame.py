@@ -27,12 +27,17 @@ AT_ONCE = [name for name in VERBS if name not in ("demo", "doctor")]  # which ha
 def test_every_verb_explains_itself_and_takes_json_and_debug(name: str) -> None:
     done = call(name, "--help")
     assert done.code == 0
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    summary = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-    assert " ".join(summary.split()[:4]) in " ".join(done.out.split())
-    if name != "demo":
-        assert "--json" in done.out
-        assert "--debug" in done.out
+    tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    [command] = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command"]
+    shown_text = " ".join(done.out.replace("-\n", "-").split())
+    for node in (tree, command):
+        assert " ".join((ast.get_docstring(node) or "?").split()) in shown_text
+    assert "--json" in done.out
+    assert "--debug" in done.out
+
+
+def test_help_shows_what_an_option_is_unless_given() -> None:
+    assert "[default: 0.95; 0<x<1]" in call("evaluate", "--help").out
 
 
 @pytest.mark.parametrize("name", AT_ONCE)

@@ -15,6 +15,7 @@ Results go to standard output, everything else to standard error. Names and cell
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import traceback
@@ -173,8 +174,17 @@ def stop(code: int, sentence: str) -> NoReturn:
 
 
 def verb(name: str, doc: str | None) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of a function whose first argument is an ``Output`` named ``out``."""
-    return click.command(name=name, cls=_Verb, help=doc)
+    """Make a command of a function whose first argument is an ``Output`` named ``out``.
+
+    ``--help`` shows the docstring of the file, then that of the function.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        told = f"{doc}\n\n{inspect.getdoc(function)}"
+        shown_defaults = {"show_default": True}
+        return click.command(name=name, cls=_Verb, help=told, context_settings=shown_defaults)(function)
+
+    return decorate
 
 
 def together(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:

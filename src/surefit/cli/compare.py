@@ -17,7 +17,7 @@ COLUMNS = ("rank", "model", "score", "interval", "p", "group")
 @table_options()
 @click.argument("models", nargs=-1, required=True)
 @click.option("--metric", metavar="NAME", help="What to compare by.")
-@click.option("--folds", type=click.IntRange(min=2), default=10, help="Of cross-validation; 10 unless given.")
+@click.option("--folds", type=click.IntRange(min=2), default=10, help="Of cross-validation.")
 @click.option(
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

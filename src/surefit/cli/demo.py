@@ -17,11 +17,11 @@ TABLE, TARGET = "diabetes", "progression"
 
 
 @verb("demo", __doc__)
-@click.option("--out", "folder", default="surefit-demo", show_default=True, help="Where everything goes.")
-@click.option("--budget", default=20.0, show_default=True, help="Seconds to compare models.")
+@click.option("--out", "folder", default="surefit-demo", help="Where everything goes.")
+@click.option("--budget", default=20.0, help="Seconds to compare models.")
 @click.option("--models", metavar="A,B,...", help="Classes to compare; by default all that suit the table.")
 def command(out: Output, folder: str, budget: float, models: str | None) -> None:
-    """Run the study as a user would, then prove and race it."""
+    """The table, the model, its predictions and the report stay in the folder."""
     place = Path(folder)
     out.log(f"writing the table to {place / TABLE}.csv")  # before the heavy imports
     _write_table(place)

@@ -42,7 +42,6 @@ class _CostsType(click.ParamType):
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
-    show_default=True,
     metavar="SECONDS",
     help="More of them narrow the intervals.",
 )

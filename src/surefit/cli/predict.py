@@ -41,7 +41,7 @@ def command(
     level: float | None,
     strict: bool,
 ) -> None:
-    """Read batch by batch, so that neither the table nor the answers need to fit into memory."""
+    """The table is read batch by batch, so that neither it nor the answers need to fit into memory."""
     given = chosen(table, drop=drop, sample=sample)
     out.log(f"predicting for {given.name}")
     from surefit.cli._model import opened

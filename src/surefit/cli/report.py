@@ -15,7 +15,7 @@ RECORD, PREDICTIONS, PAGE = "report.json", "predictions.parquet", "report.html"
 @click.argument("study", metavar="STUDY")
 @click.option("--out", "target", metavar="FILE", help=f"Where to write the page; {PAGE} beside the record.")
 def command(out: Output, study: str, target: str | None) -> None:
-    """STUDY is a folder that ``surefit learn`` wrote, or its report.json."""
+    """STUDY is a folder that surefit learn wrote, or its report.json."""
     given = Path(study)
     source = given / RECORD if given.is_dir() else given
     out.log(f"reading {source}")  # before the heavy imports: the first line comes at once
