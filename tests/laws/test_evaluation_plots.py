@@ -13,12 +13,16 @@ from surefit.plots import (
     plot_calibration,
     plot_comparison,
     plot_confusion,
+    plot_curve,
+    plot_dependence,
     plot_precision_recall,
     plot_residuals,
     plot_roc,
+    plot_scores,
     to_svg,
 )
 from surefit.plots.base import MOST_ROWS
+from surefit.plots.words import number
 
 RNG = np.random.default_rng(0)
 SIDE = RNG.integers(2, size=20_000)
@@ -106,3 +110,31 @@ def test_classes_in_words_have_both_curves() -> None:
     for draw in (plot_roc, plot_precision_recall):
         in_words = draw(words, score).to_dict()["title"]["subtitle"]
         assert in_words == draw([0, 0, 1, 1], score).to_dict()["title"]["subtitle"]
+
+
+def test_an_axis_of_scores_ends_where_they_can_end() -> None:
+    def ends(*scores: tuple[float, float, float]) -> list[float]:
+        chart = plot_scores([str(k) for k in range(len(scores))], scores).to_dict()
+        return chart["layer"][0]["encoding"]["x"]["scale"]["domain"]
+
+    assert ends((0.9, 0.8, 1.0), (0.5, 0.4, 0.6))[1] == 1.0
+    assert ends((0.1, 0.0, 0.2), (0.5, 0.4, 0.6))[0] == 0.0
+    low, high = ends((0.4, -0.2, 1.5))  # scores that do go beyond
+    assert low < -0.2
+    assert high > 1.5
+
+
+def test_the_words_of_a_choice_are_drawn_over_all_lines() -> None:
+    curve = surefit.complexity_curve(surefit.Ridge(), X, Y, "alpha", [1e-3, 0.1, 1.0, 10.0, 1e4])
+    assert curve.values[curve.careful] > curve.values[curve.best]  # the larger alpha is the simpler fit
+    marks = [layer["mark"]["type"] for layer in plot_curve(curve).to_dict()["layer"]]
+    assert marks[-6:] == ["rule", "rule", "text", "text", "text", "text"]
+
+
+def test_years_are_written_as_years() -> None:
+    years = np.arange(1990.0, 2020.0)[:, None]
+    model = surefit.Ridge().fit(years, years[:, 0])
+    chart = plot_dependence(surefit.partial_dependence(model, years, 0)).to_dict()
+    assert chart["layer"][-1]["encoding"]["x"]["axis"]["format"] == "~f"
+    assert number(2003.0, 4) == "2003"
+    assert number(20_030.0, 6) == "20,030"

@@ -25,6 +25,25 @@ from surefit.metrics.base import Metric
 
 Matrix = NDArray[np.float64]
 Work = FoldWork | ReadWork
+# Parameters that make a model simpler as they grow, whichever model it is.
+RESTRAINTS = frozenset(
+    [
+        "alpha",
+        "alpha_1",
+        "ccp_alpha",
+        "l2_regularization",
+        "lambda_1",
+        "min_child_weight",
+        "min_impurity_decrease",
+        "min_samples_leaf",
+        "min_samples_split",
+        "n_neighbors",
+        "reg_alpha",
+        "reg_lambda",
+        "shrinkage",
+        "var_smoothing",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,10 +176,13 @@ def complexity_curve(
     name: str,
     values: Sequence[Any],
     *,
-    complexity: str = "increasing",
+    complexity: str | None = None,
     **options: Any,
 ) -> Curve:
     """A validation curve over a parameter that makes the model more, or less, complex.
+
+    complexity: "increasing" or "decreasing" in the value; by default decreasing for what restrains a model,
+    as alpha does, and increasing for all else.
 
     >>> import surefit
     >>> x = np.linspace(-1, 1, 40)
@@ -170,6 +192,8 @@ def complexity_curve(
     >>> curve.values[curve.best], curve.values[curve.careful]
     (5, 5)
     """
+    if complexity is None:
+        complexity = "decreasing" if name.rpartition("__")[2] in RESTRAINTS else "increasing"
     return validation_curve(model, X, y, name, values, complexity=complexity, **options)
 
 

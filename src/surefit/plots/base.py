@@ -57,6 +57,21 @@ def thinned(values: NDArray[np.float64], most: int = 1000) -> NDArray[np.intp]:
     return np.array(sorted(kept), dtype=np.intp)
 
 
+def score_range(values: ArrayLike) -> list[float]:
+    """From where to where an axis of scores goes: a little beyond them, past 0 and 1 only where they are.
+
+    >>> score_range([0.6, 0.96, 1.0, np.nan]), score_range([-0.1, 0.9]), score_range([3.0, 3.0])
+    ([0.584, 1.0], [-0.14, 0.94], [2.97, 3.03])
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = found[np.isfinite(found)]
+    low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
+    room = 0.04 * (high - low) if high > low else 0.01 * (abs(low) or 1.0)
+    bottom = 0.0 if 0.0 <= low < room else low - room
+    top = 1.0 if 1.0 - room < high <= 1.0 else high + room
+    return [round(bottom, 12), round(top, 12)]
+
+
 def styled(chart: Any) -> Any:
     """Dress a finished chart in the theme."""
     return chart.configure(**CONFIG)

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit.core.errors import DataError
 from surefit.evaluate.compare_result import Comparison
-from surefit.plots.base import rows_of, styled
+from surefit.plots.base import rows_of, score_range, styled
 from surefit.plots.theme import BLUE, FADED, INK
 from surefit.plots.words import labels, listed, metric_words
 
@@ -84,7 +84,8 @@ def plot_scores(
         "model:N", title=None, sort=shown, axis=alt.Axis(labelColor=INK, labelFontSize=12, labelLimit=220)
     )
     colour = alt.condition("datum.good", alt.value(BLUE), alt.value(FADED))
-    scale = alt.Scale(zero=False, padding=12)
+    every = [*middle, *low, *high, *(score for values in folds for score in values)]
+    scale = alt.Scale(domain=score_range(every), nice=False, zero=False)
     x = alt.X("low:Q", title=f"{metric_words(metric)} ({better} is better)", scale=scale)
     base = alt.Chart(data).encode(y=y)
     layers = [

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from surefit.plots.base import rows_of, styled
-from surefit.plots.theme import BLUE, FADED, VERMILION, WIDTH
-from surefit.plots.words import number
+from surefit.plots.base import rows_of, score_range, styled
+from surefit.plots.theme import BLUE, FADED, PAPER, VERMILION, WIDTH
+from surefit.plots.words import metric_words, number
 
 KINDS = ("rows learnt from", "rows left out")
 
@@ -35,9 +35,11 @@ def plot_curve(curve: Any) -> Any:
             "rows": np.repeat(list(found), len(values)),
         }
     )
-    title = curve.metric.replace("_", " ").replace("r2 ", "R² ")
+    title = metric_words(curve.metric)
     title = title[:1].upper() + title[1:]
-    scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=False, padding=12)
+    scale = alt.Scale(zero=False, nice=False, padding=12)
+    if logarithmic:
+        scale = alt.Scale(type="log", nice=False)
     x = alt.X(f"at:{kind}", title=curve.axis.replace("__", " ").replace("_", " "), sort=None)
     if kind == "Q":
         x = x.scale(scale).axis(
@@ -52,7 +54,13 @@ def plot_curve(curve: Any) -> Any:
         scale=alt.Scale(domain=list(KINDS), range=[VERMILION, BLUE]),
         legend=alt.Legend(symbolOpacity=1),
     )
-    y = {"scale": alt.Scale(zero=False, padding=6), "title": title}
+    ends = [
+        end
+        for entries in found.values()
+        for entry in entries
+        for end in (entry.estimate, entry.low, entry.high)
+    ]
+    y = {"scale": alt.Scale(domain=score_range(ends), nice=False, zero=False), "title": title}
     base = alt.Chart(data).encode(x=x, color=colour)
     layers = [
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", **y), y2="high:Q"),
@@ -85,17 +93,18 @@ def _choices(curve: Any, values: Any, kind: str) -> list[Any]:
     marks = [(curve.best, "best", VERMILION)]
     if curve.careful != curve.best:
         marks.append((curve.careful, "simplest within one standard error", FADED))
-    layers = []
+    rules, texts = [], []
     for row, (step, word, colour) in enumerate(marks):
         value = values[step]
         shown = value if isinstance(value, str) else number(float(value), 3)
         mark = alt.Chart(rows_of({"at": [value], "words": [f"{word}: {shown}"]})).encode(x=f"at:{kind}")
-        layers.append(mark.mark_rule(color=colour, strokeDash=[5, 4]))
+        rules.append(mark.mark_rule(color=colour, strokeDash=[5, 4]))
         right = kind == "Q" and _place(values, step) > 0.55
         side = {"align": "right" if right else "left", "dx": -5 if right else 5}
-        text = mark.mark_text(color=colour, baseline="top", **side)
-        layers.append(text.encode(y=alt.value(4 + 16 * row), text="words:N"))
-    return layers
+        for drawn in ({"stroke": PAPER, "strokeWidth": 5}, {}):  # a line behind ends before the letters
+            text = mark.mark_text(color=colour, baseline="top", **side, **drawn)
+            texts.append(text.encode(y=alt.value(4 + 16 * row), text="words:N"))
+    return rules + texts
 
 
 def _place(values: Any, step: int) -> float:

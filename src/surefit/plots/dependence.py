@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefit.core.visible import visible
 from surefit.plots.base import rows_of, styled, thinned
 from surefit.plots.theme import BLUE, FADED, WIDTH
-from surefit.plots.words import labels
+from surefit.plots.words import labels, tick_format
 
 LINES = 30  # rows drawn one by one
 
@@ -64,7 +64,7 @@ def plot_answers(
     name = visible(column, 40)
     x = alt.X(f"at:{'Q' if numbers else 'O'}", title=name)
     if numbers:
-        x = x.scale(alt.Scale(zero=False, nice=False)).axis(alt.Axis(tickCount=6))
+        x = x.scale(alt.Scale(zero=False, nice=False)).axis(alt.Axis(tickCount=6, format=tick_format(at)))
     else:
         crowded = sum(map(len, at)) * 8 > width  # more letters than fit beside each other
         x = x.sort(None).axis(alt.Axis(labelAngle=-40 if crowded else 0))

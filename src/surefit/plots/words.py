@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from surefit.core.visible import visible
+
+GROUPED = 10_000  # from here on digits are set in threes: a number of four may be a year
 
 
 def number(value: float, digits: int = 6) -> str:
     """A number with few digits; powers of ten only where they are shorter.
 
-    >>> number(-1237016.2, 7), number(3.31e-10, 2), number(0.25)
-    ('−1,237,016', '3.3e-10', '0.25')
+    >>> number(-1237016.2, 7), number(3.31e-10, 2), number(0.25), number(2003.0, 4)
+    ('−1,237,016', '3.3e-10', '0.25', '2003')
     """
     if value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 10**digits:
-        text = f"{value:,.{digits}g}"
+        text = f"{value:{',' if abs(value) >= GROUPED else ''}.{digits}g}"
     else:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
         text = f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
     return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def tick_format(values: Iterable[float]) -> str:
+    """How an axis writes numbers such as these: in threes where :func:`number` does.
+
+    >>> tick_format([1998.0, 2003.5]), tick_format([0.0, 25_000.0])
+    ('~f', ',~f')
+    """
+    return ",~f" if max(map(abs, values), default=0.0) >= GROUPED else "~f"
 
 
 def duration(seconds: float) -> str:

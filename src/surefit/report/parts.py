@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from surefit.core.visible import visible
 from surefit.plots.base import to_svg
-from surefit.plots.words import number
+from surefit.plots.words import GROUPED, number
 from surefit.report.svg import picture
 
 MOST_CHARACTERS = 160  # of a cell
@@ -116,8 +116,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        # Whole numbers of four digits may be years.
-        return (f"{value:,}" if abs(value) >= 10_000 else str(value)).replace("-", "−")
+        return (f"{value:,}" if abs(value) >= GROUPED else str(value)).replace("-", "−")
     if isinstance(value, float):
         return number(value, 4)
     return visible(value, MOST_CHARACTERS)
