@@ -66,6 +66,16 @@ def test_targets(cls, scale):
         small(cls).fit(X, y * scale)
 
 
+def test_a_proof_of_scores_beyond_all_range_warns_of_nothing_else():
+    X, y = table(surefit.SGDClassifier, rows=24)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", CertificateWarning)
+        for loss in ("hinge", "log_loss"):
+            model = surefit.SGDClassifier(loss=loss, max_iter=5, tol=None).fit(X * 1e150, y)
+            assert np.isfinite(model.certificate_.value)
+
+
 @pytest.mark.parametrize("scale", [2.0**220, 2.0**-220])
 @pytest.mark.parametrize("kind", ["PCA", "LinearRegression", "Ridge", "StandardScaler"])
 def test_within_the_range_nothing_changes_but_the_unit(kind, scale):

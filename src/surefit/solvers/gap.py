@@ -173,7 +173,7 @@ def _joint_gap(point: _Point, primal: float) -> Gap | None:
     pull = at.gradient / at.weight
     pull[:p] += A @ point.coef
     beta = _solve(whole, pull)
-    size = np.sqrt(at.squares * at.energy) / at.weight
+    size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
     left = np.abs(pull - whole @ beta)[size > 0] / size[size > 0]
     excess, _ = point.excess(Correction(np.eye(p), beta))
     return Gap(primal, excess + 0.5 * float(beta[:p] @ A @ beta[:p]), float(left.max(initial=0.0)))
@@ -298,8 +298,10 @@ def _noise(point: _Point, at: Slopes) -> Array:
         np.abs(np.ravel(point.packed)) @ np.sqrt(np.repeat(squares, point.packed.size // len(squares)))
     )
     if point.objective.fit_intercept:
-        squares = np.maximum(squares - at.sums**2 / at.weight, 0.0)
-    noise = ROUNDING * (np.sqrt(at.squares * at.energy) + np.sqrt(squares) * reach)
+        squares = np.maximum(squares - (at.sums / np.sqrt(at.weight)) ** 2, 0.0)
+    with np.errstate(over="ignore"):
+        noise = ROUNDING * (np.sqrt(at.squares) * np.sqrt(at.energy) + np.sqrt(squares) * reach)
+    noise = np.where(np.isfinite(noise), noise, 0.0)  # scores beyond all range excuse nothing
     return np.asarray(point.objective.split(noise)[0])
 
 
@@ -315,14 +317,14 @@ def _beyond(free: Array, others: Array) -> Array:
 
 def _cosine(pull: Array, at: Slopes) -> float:
     """Return the greatest cosine of the slopes with a free direction."""
-    size = np.sqrt(at.free_squares * at.energy)
+    size = np.sqrt(at.free_squares) * np.sqrt(at.energy)
     pulls = np.abs(pull) if pull.ndim == 1 else np.abs(pull).max(axis=1, initial=0.0)
     return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
 
 def _cosine_of_columns(gradient: Array, at: Slopes, objective: Objective) -> float:
     """Return the greatest cosine with a column that makes up a mean gradient."""
-    size = np.sqrt(objective.split(at.squares)[0] * at.energy) / at.weight
+    size = np.sqrt(objective.split(at.squares)[0]) * np.sqrt(at.energy) / at.weight
     pulls = np.abs(gradient).reshape(len(gradient), -1).max(axis=1, initial=0.0)
     return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
@@ -362,7 +364,7 @@ def stationarity(objective: Objective, w: Array, tolerance: float) -> Certificat
     pull = _distance(objective.penalty, point.coef, gradient)
     if objective.fit_intercept:
         pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
-    size = np.sqrt(at.squares * at.energy) / at.weight
+    size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
     worst = pull if pull.ndim == 1 else pull.max(axis=1, initial=0.0)
     floor = np.finfo(float).tiny
     value = float(np.max(worst / np.maximum(size, floor), initial=0.0))
