@@ -130,6 +130,12 @@ def parameters_of(cls: type) -> Mapping[str, Parameter]:
     return types.MappingProxyType(declared)
 
 
+def values_of(owner: Any) -> dict[str, Any]:
+    """The values of an object's parameters, by name."""
+    cls: Any = type(owner)
+    return {name: getattr(owner, name) for name in parameters_of(cls)}
+
+
 def validate(estimator: Any) -> None:
     """Check every parameter of an instance; the error names the parameter, its value and what is allowed."""
     cls: Any = type(estimator)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +56,19 @@ def tie_groups(alike: Any) -> list[list[int]]:
     neighbours = [set(np.flatnonzero(row).tolist()) - {number} for number, row in enumerate(table)]
     found = _cliques(set(), set(range(len(table))), set(), neighbours)
     return sorted([sorted(group) for group in found])
+
+
+def tie_letters(groups: Sequence[Sequence[int]], models: int) -> list[str]:
+    """The groups of each model as letters: two models that share one cannot be told apart.
+
+    >>> tie_letters([[0, 1], [1, 2]], 3)
+    ['a', 'ab', 'b']
+    """
+    marks = [chr(ord("a") + number) if number < 26 else f"({number + 1})" for number in range(len(groups))]
+    return [
+        "".join(mark for mark, group in zip(marks, groups, strict=True) if member in group)
+        for member in range(models)
+    ]
 
 
 def _cliques(inside: set[int], open_: set[int], closed: set[int], near: list[set[int]]) -> Iterator[set[int]]:

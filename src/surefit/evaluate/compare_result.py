@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.evaluate.compare_bayes import Odds
+from surefit.evaluate.compare_multiple import tie_letters
 from surefit.evaluate.compare_tests import TestResult
 from surefit.evaluate.cross_validate_result import CrossValidation
 from surefit.evaluate.frames import frame_of
@@ -55,10 +56,7 @@ class Comparison:
 
     def letters(self) -> list[str]:
         """The groups of each model as letters: two models that share one cannot be told apart."""
-        return [
-            "".join(_letter(number) for number, group in enumerate(self.groups) if member in group)
-            for member in range(len(self.names))
-        ]
+        return tie_letters(self.groups, len(self.names))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the leaderboard as a frame, one row a model."""
@@ -99,7 +97,3 @@ class Comparison:
         said = f"p: against the best, by {test}, {len(self.tests)} pairs, correction {self.correction}."
         found = [str(finding) for name in self.names for finding in self.results[name].diagnosis]
         return "\n".join([head, *lines, said, f"{told}; take {self.simplest}.", *dict.fromkeys(found)])
-
-
-def _letter(number: int) -> str:
-    return chr(ord("a") + number) if number < 26 else f"({number + 1})"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from surefit.core.errors import DataError, RefusalError
-from surefit.core.parameters import Interval, parameters_of, validate
+from surefit.core.parameters import Interval, validate, values_of
 from surefit.core.registry import Registered
 from surefit.losses.arrays import Array, reals, weights_of
 from surefit.losses.cases import Case, scores, targets
@@ -156,8 +156,7 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     @property
     def options(self) -> dict[str, Any]:
         """The parameters by name."""
-        cls: Any = type(self)
-        return {name: getattr(self, name) for name in parameters_of(cls)}
+        return values_of(self)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.options.items())

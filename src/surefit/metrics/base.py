@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from surefit.core.errors import DataError
-from surefit.core.parameters import parameters_of, validate
+from surefit.core.parameters import validate, values_of
 from surefit.core.registry import Registered
 from surefit.data.batch import Batch
 from surefit.metrics import cases, door, groups
@@ -119,8 +119,7 @@ class Metric(Registered, kind="metric", folder="surefit.metrics"):
     @property
     def options(self) -> dict[str, Any]:
         """The options by name."""
-        cls: Any = type(self)
-        return {name: getattr(self, name) for name in parameters_of(cls)}
+        return values_of(self)
 
     @property
     def __name__(self) -> str:

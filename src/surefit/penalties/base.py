@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefit.core.errors import RefusalError
-from surefit.core.parameters import Interval, Scale, parameters_of
+from surefit.core.parameters import Interval, Scale, values_of
 from surefit.core.registry import Registered
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ class Penalty(Registered, kind="penalty", folder="surefit.penalties"):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
-        cls: Any = type(self)
-        return {name: getattr(self, name) for name in parameters_of(cls)}
+        return values_of(self)
 
     def replace(self, **changes: Any) -> Self:
         """Return the same penalty with other values of some parameters."""

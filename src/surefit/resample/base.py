@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.parameters import Interval, parameters_of, validate
+from surefit.core.parameters import Interval, validate, values_of
 from surefit.core.registry import Registered
 
 Indices: TypeAlias = NDArray[np.intp]
@@ -36,8 +36,7 @@ class Split(Registered, kind="split", folder="surefit.resample", named_by_class=
     @property
     def options(self) -> dict[str, Any]:
         """The parameters by name."""
-        cls: Any = type(self)
-        return {name: getattr(self, name) for name in parameters_of(cls)}
+        return values_of(self)
 
     def __repr__(self) -> str:
         return (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.arrow import plain
 from surefit.evaluate.assess import METHODS
-from surefit.evaluate.compare_multiple import adjust_pvalues, tie_groups
+from surefit.evaluate.compare_multiple import adjust_pvalues, tie_groups, tie_letters
 from surefit.evaluate.compare_tests import TestResult, delong_test, mcnemar_test, paired_t_test
 from surefit.evaluate.cross_validate_folds import chosen_metrics
 from surefit.evaluate.intervals import score_interval
@@ -194,15 +194,11 @@ def ranked(models: dict[str, Graded], metrics: dict[str, Metric], level: float =
     for (i, j), p in zip(pairs, adjusted, strict=True):
         table[i, j] = table[j, i] = p
     groups = tie_groups(table > 1 - level)
-    letters = ["".join(_letter(k) for k, group in enumerate(groups) if i in group) for i in range(len(names))]
+    letters = tie_letters(groups, len(names))
     return [
         Place(name, scores[name], None if i == 0 else float(table[0, i]), letters[i])
         for i, name in enumerate(names)
     ]
-
-
-def _letter(number: int) -> str:
-    return chr(ord("a") + number) if number < 26 else f"({number + 1})"
 
 
 def _tested(metric: Metric, one: Graded, two: Graded) -> TestResult | None:
