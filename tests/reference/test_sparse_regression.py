@@ -131,6 +131,16 @@ def test_a_strength_below_the_rounding_of_slopes_is_proved(scale, shape):
         assert not surefit.verify(model, rows, target + scale * X[:, 0]).holds
 
 
+@pytest.mark.parametrize("alpha", [1e-30, 1e-12])
+def test_a_strength_of_all_tasks_below_rounding_is_proved(alpha):
+    X, y = planted(60, 4, targets=2, seed=3)
+    for rows in (X, 1e6 * X, 1e12 * X):
+        model = surefit.MultiTaskLasso(alpha=alpha).fit(rows, y)
+        assert model.certificate_.holds
+        assert surefit.verify(model, rows, y).holds
+        assert model.dual_gap_ <= model.tol * model.certificate_.parts["scale"]
+
+
 def test_a_slope_slightly_beyond_a_weak_square_is_scaled_back():
     """Where the squares are weak, the conjugate of a slope that passes l1 by little is large."""
     X, y = planted(30, 4, targets=2, seed=5)
