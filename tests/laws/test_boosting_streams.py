@@ -8,15 +8,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 import surefit
 from surefit import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.errors import ParameterError
 from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.level_sums import level_route, level_sums
 from surefit.models.tree.bins import find_bins
 from surefit.models.tree.boosting_levels import BoostGrowth, FixedPoint
+from surefit.models.tree.boosting_ranks import (
+    RankSums,
+    Window,
+    leaf_quantiles,
+    quantile_of,
+    weight_unit,
+    whole_weights,
+)
 from surefit.models.tree.exact_sums import as_float, exact_sum
 
 ROWS = 400
@@ -27,6 +37,7 @@ KIND = RNG.choice(list("uvwxyz"), ROWS)
 Z = np.nan_to_num(X[:, 0] ** 2 + X[:, 1]) + (KIND < "w") + 0.2 * RNG.normal(size=ROWS)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=pd.Categorical(KIND))
 TARGETS = {"numbers": Z, "positive": np.exp(0.3 * Z), "two": Z > 0.5, "three": np.digitize(Z, [0, 1])}
+TARGETS["few"] = np.round(Z)  # many errors are equal
 WEIGHT = RNG.integers(0, 3, ROWS) * 0.7
 
 ARRAYS = ("node_number_", "node_column_", "node_missing_left_", "node_level_bits_", "baseline_", "tree_root_")
@@ -40,6 +51,8 @@ CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "three classes": (CLASSES, "three", {"class_weight": {0: 2.0, 1: 1.0, 2: 0.5}}),
     "signs": (NUMBERS, "numbers", {"monotonic_cst": [0, 1, 0, 0, 0]}),
     "no meetings": (NUMBERS, "numbers", {"interaction_cst": "no_interactions"}),
+    "medians": (NUMBERS, "numbers", {"loss": "absolute_error", "learning_rate": 1.0}),
+    "quantiles": (NUMBERS, "few", {"loss": "quantile", "quantile": 0.9, **STOPS}),
     "stopping": (NUMBERS, "numbers", {**STOPS, "learning_rate": 0.6}),
     "stopping classes": (CLASSES, "three", STOPS),
 }
@@ -89,13 +102,14 @@ def test_passes_grow_the_trees_of_codes_in_memory(
 
 
 @pytest.mark.usefixtures("nothing_fits")
-def test_no_cut_and_no_engine_changes_a_bit(tmp_path: Any) -> None:
+@pytest.mark.parametrize("name", ["three classes", "medians"])
+def test_no_cut_and_no_engine_changes_a_bit(name: str, tmp_path: Any) -> None:
     places = [tmp_path / "a", tmp_path / "b"]
     for place in places:
         place.mkdir()
-    asked = model("three classes").set_params(max_iter=2, max_leaf_nodes=8)
-    one = clone(asked).fit(written(places[0], "three classes"), "y", sample_weight="w")
-    several = written(places[1], "three classes", 10, 11, 250)
+    asked = model(name).set_params(max_iter=2, max_leaf_nodes=8)
+    one = clone(asked).fit(written(places[0], name), "y", sample_weight="w")
+    several = written(places[1], name, 10, 11, 250)
     for engine in ("serial", "threads", "dask"):
         if engine == "dask":
             pytest.importorskip("dask")
@@ -159,8 +173,6 @@ def test_rows_held_out_of_many_are_drawn_by_their_numbers(
 @pytest.mark.usefixtures("nothing_fits")
 def test_what_looks_at_all_rows_at_once_is_refused(tmp_path: Any) -> None:
     folder = written(tmp_path, "squares")
-    with pytest.raises(RefusalError, match="errors of all rows of a leaf at once"):
-        NUMBERS(loss="absolute_error").fit(folder, "y")
     with pytest.raises(ParameterError, match="use scoring='loss'"):
         NUMBERS(scoring="r2", early_stopping=True).fit(folder, "y")
 
@@ -207,3 +219,30 @@ def test_exact_sums_do_not_round() -> None:
     total = exact_sum(values)
     assert total == exact_sum(values[::-1].copy()) == exact_sum(values[:100]) + exact_sum(values[100:])
     assert as_float(total) == fsum(values)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([-2.0, -0.0, 0.0, 1e-300, 0.5, 0.7, 3e8]), st.integers(1, 4)), min_size=1
+    ),
+    st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
+    st.sampled_from([1.0, 0.3, 2.5]),
+)
+@settings(derandomize=True, max_examples=60, deadline=None)
+def test_quantiles_by_bits_are_those_of_repetitions(
+    rows: list[tuple[float, int]], rank: float, size: float
+) -> None:
+    y, times = (np.array(own, dtype=np.float64) for own in zip(*rows, strict=True))
+    unit = weight_unit(len(y), size * float(times.max()))
+    whole = whole_weights(size * times, unit)
+
+    def add_up(window: Window) -> RankSums:
+        cut = len(y) // 3
+        parts = (slice(0, cut), slice(cut, None))
+        one, two = (RankSums.of_rows(np.zeros(len(y), int)[p], y[p], whole[p], window) for p in parts)
+        return one + two
+
+    found = float(leaf_quantiles(add_up, 1, unit, rank)[0])
+    assert found == quantile_of(y, whole, unit, rank)
+    if size == 1.0:
+        assert found == pytest.approx(np.quantile(np.repeat(y, times.astype(int)), rank), rel=1e-12)

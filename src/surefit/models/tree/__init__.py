@@ -3,7 +3,8 @@
 A tree is arrays, one entry a node, in the order of a walk that goes left first (``nodes.py``); the native
 grower (``core/native/tree_grow.py``) makes them from a matrix of numbers and codes of levels, which
 ``rows.py`` makes of arrays, frames and sources. ``base.py`` is what classifier and regressor share:
-parameters become rules, rows become leaves. ``proof.py`` scores every stored split again, in numpy and
+parameters become rules, rows become leaves; ``kept.py`` and ``kept_forest.py`` are what they leave behind, in
+as few bytes as it takes (``leaf_values.py``). ``proof.py`` scores every stored split again, in numpy and
 without the grower; ``criteria.py`` are its formulas. ``pruning.py`` cuts a grown tree back; ``export.py``
 writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights. ``surrogates.py`` and
 ``detours.py`` are trees in which other columns stand in for missing values, or rows go both ways.
@@ -16,7 +17,8 @@ share before they grow.
 
 ``bins.py`` cuts columns into bins of one byte. ``boosting_base.py`` boosts trees of such codes:
 ``boosting_rows.py`` makes the codes, of rows or of a stream, ``boosting_rounds.py`` makes the rounds,
-``boosting_losses.py`` says what is boosted, and ``boosting_trees.py`` keeps the trees and answers.
+``boosting_losses.py`` says what is boosted, ``boosting_ranks.py`` finds medians and quantiles of errors, and
+``boosting_trees.py`` keeps the trees and answers.
 
 Tables larger than memory grow the same trees from sums that passes add up: ``coded_rows.py`` are their codes,
 ``exact_sums.py``, ``level_target.py`` and ``row_draws.py`` keep sums and draws free of how a table is cut.

@@ -12,8 +12,8 @@ from scipy.special import expit, logit, softmax
 from surefit.core.errors import DataError
 from surefit.core.native.boost_gradients import Gradients, boost_gradients
 from surefit.core.native.boost_grow import BoostTree, BoostWork
+from surefit.models.tree.boosting_ranks import quantile_of, weight_unit, whole_weights
 from surefit.models.tree.exact_sums import ExactSums
-from surefit.stats.sketch import distinct_values, repeated_quantiles
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class BoostLoss:
     def start(self, y: Floats, weight: Floats | None) -> Floats:
         """Return the best constant score of each output."""
         if self.by_rank:
-            return np.array([self.middle(y, weight)])
+            return np.array([self._middle(y, *_whole(weight))])
         return self.start_of(ExactSums.of_rows(y, weight, self.outputs if self.outputs > 1 else 0))
 
     @property
@@ -75,12 +75,11 @@ class BoostLoss:
             return np.array([logit(np.clip(mean, eps, 1 - eps))])
         return np.array([mean if self.kind == "squared" else np.log(max(mean, eps))])
 
-    def middle(self, values: Floats, weight: Floats | None) -> float:
+    def _middle(self, values: Floats, whole: NDArray[np.int64] | None, unit: float) -> float:
         """Return the median of values, or the quantile asked for; weights count as repetitions."""
-        if weight is None:
+        if whole is None:
             return float(np.quantile(values, self.quantile))
-        found = repeated_quantiles(*distinct_values(values, weight), np.array([self.quantile]))
-        return float(found[0])
+        return quantile_of(values, whole, unit, self.quantile)
 
     def leaf_values(
         self, tree: BoostTree, work: BoostWork, y: Floats, score: Floats, weight: Floats | None
@@ -89,9 +88,11 @@ class BoostLoss:
         if not self.by_rank:
             return tree.value
         found = tree.value.copy()
+        whole, unit = _whole(weight)
         for node in np.flatnonzero(tree.column < 0):
             rows = work.rows[tree.begin[node] : tree.end[node]]
-            found[node] = self.middle(y[rows] - score[rows], None if weight is None else weight[rows])
+            own = None if whole is None else whole[rows]
+            found[node] = self._middle(y[rows] - score[rows], own, unit)
         return found
 
     def mean(self, score: Floats) -> Floats:
@@ -102,6 +103,13 @@ class BoostLoss:
             share = expit(score[0])
             return np.column_stack([1 - share, share])
         return np.exp(score[0]) if self.kind in ("poisson", "gamma") else score[0]
+
+
+def _whole(weight: Floats | None) -> tuple[NDArray[np.int64] | None, float]:
+    if weight is None:
+        return None, 1.0
+    unit = weight_unit(len(weight), float(weight.max()))
+    return whole_weights(weight, unit), unit
 
 
 def regression_loss(name: str, quantile: Any) -> BoostLoss:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.errors import ParameterError
 from surefit.data.batch import Batch
 from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
@@ -98,11 +98,6 @@ class StreamedRows:
 def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, draw: Any) -> StreamedRows:
     """Look at the targets, and draw what is held out."""
     who, schema = type(model).__name__, source.schema
-    if model._boost_loss(schema).by_rank:
-        raise RefusalError(
-            f"{who}: loss={model.loss!r} looks at the errors of all rows of a leaf at once, and the codes of "
-            "these rows do not fit in memory: use loss='squared_error', or fewer rows."
-        )
     if model.scoring != "loss":
         raise ParameterError(
             f"{who}: scoring={model.scoring!r} looks at all rows at once, and the codes of these rows do not "

@@ -1,7 +1,8 @@
 """Rounds of boosting over rows that do not fit in memory, nor their codes: passes add up whole sums.
 
-A round is one pass for the loss and the size of its slopes, and one for each level of its trees. Scores are
-kept in the files of the codes, or added up again from the trees so far where codes are made anew.
+A round is one pass for the loss and the size of its slopes, and one for each level of its trees; four more
+where leaves say medians or quantiles. Scores are kept in the files of the codes, or added up again from the
+trees so far where codes are made anew.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.boost_grow import BoostTree
 from surefit.core.native.level_sums import level_route, level_sums
 from surefit.data.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.tree.boosting_levels import BoostGrowth, FixedPoint, Plan
 from surefit.models.tree.boosting_losses import BoostLoss
+from surefit.models.tree.boosting_ranks import RankSums, Window, leaf_quantiles, weight_unit, whole_weights
 from surefit.models.tree.boosting_rounds import Part, Rounds, refuse_runaway
 from surefit.models.tree.boosting_trees import Grove, empty_grove, grove_of, joined
 from surefit.models.tree.coded_rows import KeptRows
@@ -158,6 +161,49 @@ class _Levels:
         return WholeSums(tuple(found))
 
 
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """How many rows are trained on, and the largest of their weights; 0 where rows have none."""
+
+    standing: Standing
+
+    def __call__(self, batch: Batch) -> RowWeights:
+        train, _ = self.standing.parts(batch)
+        largest = 0.0 if batch.weight is None else float(batch.weight[train].max(initial=0.0))
+        return RowWeights(int(np.count_nonzero(train)), largest)
+
+
+@dataclass(frozen=True, slots=True)
+class RowWeights:
+    """A number of rows, and the largest of their weights."""
+
+    rows: int
+    largest: float
+
+    def __add__(self, other: RowWeights) -> RowWeights:
+        return RowWeights(self.rows + other.rows, max(self.largest, other.largest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranks:
+    """The errors of rows by leaf; leaves say their numbers. Without leaves, the targets of all rows."""
+
+    standing: Standing
+    leaves: Grove | None
+    unit: float
+    window: Window
+
+    def __call__(self, batch: Batch) -> RankSums:
+        train, _ = self.standing.parts(batch)
+        value, leaf = np.asarray(batch.y), np.zeros((1, len(batch)))
+        if self.leaves is not None:
+            value = value - self.standing.scores(batch)[0]
+            self.leaves.add_to(leaf, np.asarray(batch.X))
+        weight = np.ones(len(train)) if batch.weight is None else batch.weight
+        whole = whole_weights(weight[train], self.unit)
+        return RankSums.of_rows(leaf[0, train].astype(np.intp), value[train], whole, self.window)
+
+
 def _rows(batch: Batch, score: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats | None]:
     y, weight = np.asarray(batch.y), batch.weight
     if rows.all():
@@ -193,6 +239,7 @@ class StreamedRounds(Rounds):
     by_code: list[Grove] = field(default_factory=list)
     fresh: list[Grove] = field(default_factory=list)
     begun: bool = False
+    unit: float = 0.0
 
     def _standing(self) -> Standing:
         trees, fresh = joined(self.by_code), joined(self.fresh)
@@ -201,7 +248,31 @@ class StreamedRounds(Rounds):
 
     def start(self) -> Floats:
         """Return the best constant score of each output."""
-        return self.loss.start_of(self.engine.accumulate(_Start(self._standing()), self.source))
+        standing = self._standing()
+        if self.loss.by_rank:
+            return self._middles(standing, None, 1)
+        return self.loss.start_of(self.engine.accumulate(_Start(standing), self.source))
+
+    def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Floats:
+        """The medians or quantiles of the errors in leaves."""
+        if self.unit == 0.0:
+            facts = self.engine.accumulate(_Weights(standing), self.source)
+            self.unit = weight_unit(facts.rows, facts.largest) if facts.largest > 0 else 1.0
+
+        def add_up(window: Window) -> RankSums:
+            return self.engine.accumulate(_Ranks(standing, numbered, self.unit, window), self.source)
+
+        return leaf_quantiles(add_up, leaves, self.unit, self.loss.quantile)
+
+    def _leaf_values(self, standing: Standing, tree: BoostTree) -> Floats:
+        if not self.loss.by_rank:
+            return tree.value
+        found, leaves = tree.value.copy(), np.flatnonzero(tree.column < 0)
+        number = np.zeros(len(found))
+        number[leaves] = np.arange(len(leaves))
+        numbered = grove_of(tree, number, self.bins, by_code=True)
+        found[leaves] = self._middles(standing, numbered, len(leaves))
+        return found
 
     def _work(self) -> Any:
         return None
@@ -236,7 +307,7 @@ class StreamedRounds(Rounds):
                     growth.take(next(sums))
         for k, growth in enumerate(growing):
             tree = growth.tree()
-            value = self.learning_rate * tree.value
+            value = self.learning_rate * self._leaf_values(standing, tree)
             by_code = grove_of(tree, value, self.bins, by_code=True)
             self.groves.append(grove_of(tree, value, self.bins))
             self.by_code.append(by_code)

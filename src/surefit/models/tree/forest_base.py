@@ -392,8 +392,7 @@ class Forest(TreeRows, abstract=True):
         jobs, blocks = jobs_for(self.n_jobs), self._blocks_of_rows(X)
         found = [forest_sums(forest, x, said, levels, shared=shared, _threads=jobs)[0] for x in blocks]
         total = found[0] if len(found) == 1 else np.concatenate(found)
-        total /= forest.trees
-        return total
+        return np.divide(total, forest.trees, out=total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

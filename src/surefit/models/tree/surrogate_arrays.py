@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,5 +46,5 @@ class Surrogates:
         array([1], dtype=int32)
         """
         node, place = np.nonzero(column >= 0)
-        found = (own[node, place] for own in (column, threshold, turned, agreement))
+        found: list[Any] = [own[node, place] for own in (column, threshold, turned, agreement)]
         return cls(node.astype(np.int32), *found)
