@@ -47,8 +47,20 @@ def tree(parts: list[Sketch]) -> Sketch:
     return parts[0]
 
 
-@pytest.mark.parametrize("join", [lambda parts: reduce(add, parts), tree], ids=["one by one", "tree"])
-@pytest.mark.parametrize("pieces", [1, 40, 1000])
+def in_turn(parts: list[Sketch]) -> Sketch:
+    return reduce(add, parts)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "join"),
+    [
+        pytest.param(1, in_turn, id="whole"),
+        pytest.param(40, in_turn, id="40 one by one"),
+        pytest.param(40, tree, id="40 in a tree"),
+        pytest.param(300, in_turn, id="300 one by one"),
+        pytest.param(300, tree, id="300 in a tree"),
+    ],
+)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("data", DATA)
 def test_the_rank_error_is_within_the_bound(data: str, weighted: bool, pieces: int, join) -> None:
