@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "columns_dot.h"
@@ -27,16 +26,6 @@ struct ColumnGram {
 namespace column_gram_detail {
 
 inline constexpr Index few = 4;  // new columns up to which packing the old ones costs more than it saves
-
-// Four columns of four rows, so that each row stands together.
-inline void across(Four& a, Four& b, Four& c, Four& d) {
-  const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-  const Four cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-  a = __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5);
-  b = __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5);
-  c = __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7);
-  d = __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7);
-}
 
 // What a sliver holds: up to twelve of the chosen columns, in rows [start, start + rows).
 struct Piece {
@@ -67,7 +56,7 @@ void pack(const FortranColumns<T>& x, const Piece& piece, const double* centre, 
         v[k] -= m[k];
       }
       across(v[0], v[1], v[2], v[3]);
-      for (Index k = 0; k < 4; ++k) std::memcpy(to + k * sliver_width, &v[k], sizeof(Four));
+      for (Index k = 0; k < 4; ++k) put_four(to + k * sliver_width, v[k]);
     }
     for (; i < piece.rows; ++i, to += sliver_width)
       for (Index k = 0; k < 4; ++k) to[k] = static_cast<double>(from[k][i]) - m[k][0];

@@ -121,12 +121,15 @@ inline std::vector<std::pair<Index, Index>> squares(const GramPlan& plan) {
   return all;
 }
 
+inline constexpr Index fewest_rows = 512;  // of a chunk; where there are many rows, four times as many
+
 // How many chunks of rows, each with a sum of its own, are worth while: their sums may take a twenty-fifth of
 // the data's size, or four megabytes.
 inline Index row_chunks(const GramPlan& plan) {
   const Index sum = std::max<Index>(1, plan.row_slivers() * sliver_width * plan.ldc());
   const Index budget = std::max<Index>(Index{1} << 19, plan.rows * plan.cols() / 25);
-  return std::min({Index{64}, plan.rows / 512, budget / sum});
+  if (plan.rows < 8 * fewest_rows) return 0;
+  return std::min(std::clamp<Index>(plan.rows / (4 * fewest_rows), 8, 64), budget / sum);
 }
 
 // What a worker of by_rows has to itself.
@@ -143,6 +146,9 @@ void pack_less_centre(const GramPlan& plan, const Block& x, const Strip& strip, 
   const Index first = s * sliver_width;
   double* out = panel.right.data() + s * sliver_step;
   double *centre = sum.shift.data() + first, *sums = sum.mean.data() + first;
+  if constexpr (requires { gather_less_centre(x, first, strip.rows, centre, out, sums); })
+    if (plan.weight == nullptr && first + sliver_width <= plan.x_cols)
+      return gather_less_centre(x, first, strip.rows, centre, out, sums);
   const double* from = out;
   Index step = sliver_width;
   if constexpr (std::is_same_v<Block, RowBlock<double>>)
@@ -163,8 +169,10 @@ inline bool about_mean(const GramPlan& plan, GramSum& sum) {
     const double gap = sum.mean[j] / sum.weight, lost = gap * sum.mean[j];
     if (!(lost <= 4 * (sum.c[j * ldc + j] - lost))) return false;
   }
-  for (Index i = 0; i < d; ++i)
-    for (Index j = i; j < d; ++j) sum.c[i * ldc + j] -= sum.mean[i] / sum.weight * sum.mean[j];
+  for (Index i = 0; i < d; ++i) {
+    const double gap = sum.mean[i] / sum.weight;
+    for (Index j = i; j < d; ++j) sum.c[i * ldc + j] -= gap * sum.mean[j];
+  }
   for (Index j = 0; j < d; ++j) sum.mean[j] /= sum.weight;
   return true;
 }

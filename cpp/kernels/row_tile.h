@@ -51,17 +51,10 @@ namespace row_tile_detail {
 // Four rows of four columns, to `to` and three steps on.
 template <class T>
 void turn(const T* a, const T* b, const T* c, const T* d, double* to, Index step) {
-  typedef long long Pick __attribute__((vector_size(32)));
   Four w, x, y, z;
   load_four(a, w), load_four(b, x), load_four(c, y), load_four(d, z);
-  const Pick even{0, 4, 2, 6}, odd{1, 5, 3, 7}, low{0, 1, 4, 5}, high{2, 3, 6, 7};
-  const Four wx = __builtin_shuffle(w, x, even), yz = __builtin_shuffle(y, z, even);
-  const Four xw = __builtin_shuffle(w, x, odd), zy = __builtin_shuffle(y, z, odd);
-  const auto put = [&](Index row, const Four& four) {
-    *reinterpret_cast<FourAnywhere*>(to + row * step) = four;
-  };
-  put(0, __builtin_shuffle(wx, yz, low)), put(1, __builtin_shuffle(xw, zy, low));
-  put(2, __builtin_shuffle(wx, yz, high)), put(3, __builtin_shuffle(xw, zy, high));
+  across(w, x, y, z);
+  put_four(to, w), put_four(to + step, x), put_four(to + 2 * step, y), put_four(to + 3 * step, z);
 }
 
 // Rows [0, count) of columns column(0) to column(cols - 1), four by four.
