@@ -209,6 +209,86 @@ def test_sources_and_pipelines_are_compared_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        {"test": "mcnemar"},
+        {"test": "delong"},
+        {"test": "paired_t"},
+        {"test": "5x2cv_f"},
+        {"split": resample.HoldOut(random_state=0)},
+        {"split": [(np.arange(90), np.arange(90, ROWS))]},
+        {"test": "mcnemar", "groups": "who", "split": 3},
+    ],
+    ids=["mcnemar", "delong", "paired t", "5x2cv", "hold-out", "one pair", "groups"],
+)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weights"])
+def test_tests_of_single_rows_are_those_of_memory_where_the_table_is_read(given: Any, weighted: bool) -> None:
+    weight, who = RNG.integers(1, 4, ROWS).astype(float), RNG.integers(12, size=ROWS)
+    columns = {f"x{k}": X[:, k] for k in range(3)}
+    table = pa.table({**columns, "w": weight, "who": who, "y": SIDE})
+    pair = {"logit": surefit.LogisticRegression(), "tree": surefit.DecisionTreeClassifier(max_depth=2)}
+    source = surefit.read(table, target="y", weight="w" if weighted else None, columns=["x0", "x1", "x2"])
+    read = surefit.compare(pair, source, **given)
+    held = surefit.compare(
+        pair,
+        X,
+        SIDE,
+        sample_weight=weight if weighted else None,
+        **{**given, **({"groups": who} if "groups" in given else {})},
+    )
+    assert read.names == held.names
+    np.testing.assert_allclose(read.pvalues, held.pvalues, rtol=1e-6)
+    assert repr(read) == repr(held)
+
+
+def test_groups_of_a_table_that_is_read_stay_together() -> None:
+    who = np.repeat(np.arange(30), 5)
+    table = pa.table({"x": RNG.normal(size=ROWS), "who": who, "y": RNG.normal(size=30)[who]})
+    source = surefit.read(table, target="y", columns=["x"])
+    pair = {"line": surefit.Ridge(), "mean": surefit.MeanRegressor()}
+    found = surefit.compare(pair, source, split=resample.GroupKFold(3), groups="who", metrics="r2_score")
+    assert [test for _, test in found.results["line"].sizes] == [50, 50, 50]
+    with pytest.raises(ValueError, match="groups"):
+        surefit.compare(pair, source, split=resample.GroupKFold(3), metrics="r2_score")
+
+
+def test_what_is_said_of_the_best() -> None:
+    found = surefit.compare(models(), X, Y, metrics="r2_score", split=3)
+    assert "cannot be told apart; take ridge." in repr(found)
+    alone = surefit.compare(
+        {"line": surefit.Ridge(), "mean": surefit.MeanRegressor()},
+        X,
+        Y,
+        split=resample.HoldOut(random_state=0),
+    )
+    assert "line is best." in repr(alone)
+    assert "1 fold\n" in repr(alone)
+    assert "1 pair," in repr(alone)
+    bayes = surefit.compare(models(), X, Y, metrics="r2_score", split=3, test="bayes")
+    assert "p: of being as good as the best, by Bayesian correlated t" in repr(bayes)
+
+
+@pytest.mark.parametrize("metric", ["r2_score", "root_mean_squared_error"])
+def test_scores_made_of_squared_errors_are_paired_by_these(metric: str) -> None:
+    given: dict[str, Any] = {"split": resample.HoldOut(random_state=0), "test": "paired_t"}
+    found, plain = (
+        surefit.compare(models(), X, Y, metrics=name, **given) for name in (metric, "mean_squared_error")
+    )
+    assert found.names == plain.names
+    np.testing.assert_array_equal(found.pvalues, plain.pvalues)
+
+
+def test_delong_takes_the_area_and_refuses_before_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = {"logit": surefit.LogisticRegression(), "nb": surefit.GaussianNB()}
+    assert surefit.compare(pair, X, SIDE, test="delong", split=3).metric == "roc_auc_score"
+    monkeypatch.setattr(surefit.GaussianNB, "fit", None)
+    with pytest.raises(RefusalError, match="two classes"):
+        surefit.compare(pair, X, np.arange(ROWS) % 3, test="delong")
+    with pytest.raises(RefusalError, match="ROC curves"):
+        surefit.compare(pair, X, SIDE, test="delong", metrics="accuracy_score")
+
+
+@pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         ({"models": [surefit.Ridge()]}, ParameterError, "at least two models"),
@@ -216,7 +296,7 @@ def test_sources_and_pipelines_are_compared_too() -> None:
         ({"correction": "magic"}, ParameterError, "correction='magic'"),
         ({"test": "mcnemar"}, RefusalError, "compares labels"),
         ({"test": "delong"}, RefusalError, "areas under ROC curves"),
-        ({"test": "paired_t"}, RefusalError, "no mean over rows"),
+        ({"test": "paired_t", "metrics": "max_error"}, RefusalError, "no mean over rows"),
         ({"test": "5x2cv_f", "groups": np.arange(ROWS)}, ParameterError, "leave groups out"),
         (
             {"test": "corrected_t", "split": resample.HoldOut(), "metrics": "mean_squared_error"},

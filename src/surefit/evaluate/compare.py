@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
 
@@ -23,16 +23,21 @@ from surefit.evaluate.compare_tests import (
     mcnemar_test,
     paired_t_test,
 )
-from surefit.evaluate.cross_validate import cross_validate
-from surefit.evaluate.cross_validate_folds import classes_of
+from surefit.evaluate.cross_validate import cross_validate, cross_validate_read
+from surefit.evaluate.cross_validate_folds import chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_result import CrossValidation
 from surefit.evaluate.intervals import rows_tested
 from surefit.evaluate.intervals_rows import row_values
+from surefit.evaluate.rows import ReadRows
 from surefit.metrics.base import Metric
+from surefit.metrics.squared import MeanSquaredError
 from surefit.resample.choose import pairs_of
 from surefit.resample.folds import RepeatedKFold, RepeatedStratifiedKFold
+from surefit.resample.hold_out import HoldOut
 
 Test = Literal["auto", "corrected_t", "paired_t", "mcnemar", "delong", "5x2cv_t", "5x2cv_f", "bayes"]
+BY_SQUARES = ("r2_score", "root_mean_squared_error")
+OF_ROWS = ("mcnemar", "delong", "paired_t")  # of rows tested once
 TESTS = ("auto", "corrected_t", "paired_t", "mcnemar", "delong", "5x2cv_t", "5x2cv_f", "bayes")
 
 
@@ -57,7 +62,8 @@ def compare(
 
     test: "corrected_t" (the default for folds), "bayes" (the posterior of the difference, with the region
     ``rope`` that is as good as none), "5x2cv_t", "5x2cv_f" (which take their own folds); of the rows tested
-    once, "mcnemar", "delong" and "paired_t" (the defaults for a single hold-out). correction: for the number
+    once, "mcnemar", "delong" (by roc_auc_score) and "paired_t", the defaults for a single hold-out; over a
+    table that is read these keep a number for each row and model. correction: for the number
     of pairs: "holm", "bonferroni", "bh" or "none". complexity: by name, for Occam's choice among the models
     as good as the best; without it the one listed first. options are those of ``cross_validate``.
 
@@ -80,24 +86,40 @@ def compare(
     if correction not in CORRECTIONS:
         raise ParameterError(f"correction={correction!r} must be one of {', '.join(CORRECTIONS)}.")
     named = name_models(models)
-    given = split
-    if not is_streamed(X, y, sample_weight):
-        labels = classes_of(next(iter(named.values())), y)
-        given = _pairs(split, test, X, y, groups, labels is not None, random_state)
-    results = {
-        name: cross_validate(
-            model,
-            X,
-            y,
-            split=given,
-            metrics=metrics,
-            sample_weight=sample_weight,
-            level=level,
-            random_state=random_state,
-            **options,
+    first = next(iter(named.values()))
+    if metrics is None and test == "delong":
+        metrics = "roc_auc_score"
+    streamed = is_streamed(X, y, sample_weight)
+    labels = None if streamed else classes_of(first, y)
+    _refuse_unsuited(test, *next(iter(chosen_metrics(first, metrics, labels).items())), labels)
+    if streamed and _wants_answers(test, split):
+        if options.keys() - {"n_jobs"}:  # a table is read by all threads at once
+            raise ParameterError(
+                f"test={test!r} of a table that is read takes no {', '.join(options)}: leave it out."
+            )
+        table = ReadRows.of(first, X, y, sample_weight)
+        y, sample_weight, labels = table.y, table.weight, classes_of(first, table.y)
+        pairs = table.pairs(
+            _own_split(split, test, groups, labels, random_state), groups, **_by(labels, random_state)
         )
-        for name, model in named.items()
-    }
+        results = {
+            name: cross_validate_read(model, table, pairs, metrics=metrics, level=level)
+            for name, model in named.items()
+        }
+    else:
+        split = _own_split(split, test, groups, labels, random_state)
+        if not streamed:
+            split, groups = pairs_of(split, X, y, groups, **_by(labels, random_state)), None
+        given = {
+            "split": split,
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "random_state": random_state,
+        }
+        results = {
+            name: cross_validate(model, X, y, metrics=metrics, level=level, **given, **options)
+            for name, model in named.items()
+        }
     return rank(
         results,
         test=test,
@@ -149,13 +171,37 @@ def name_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     return {name: clone(model) for name, model in found.items()}
 
 
-def _pairs(split: Any, test: str, X: Any, y: Any, groups: Any, classes: bool, state: Any) -> Any:
-    if test.startswith("5x2cv"):
-        if groups is not None:
-            raise ParameterError("the 5x2cv tests halve rows at random: leave groups out, or choose another.")
-        halves = RepeatedStratifiedKFold if classes else RepeatedKFold
-        split = halves(n_splits=2, n_repeats=5, random_state=state)
-    return pairs_of(split, X, y, groups, classes=classes, random_state=state)
+def _own_split(split: Any, test: str, groups: Any, labels: Any, state: Any) -> Any:
+    """The split that a test takes: 5x2cv halves the rows five times."""
+    if not test.startswith("5x2cv"):
+        return split
+    if groups is not None:
+        raise ParameterError("the 5x2cv tests halve rows at random: leave groups out, or choose another.")
+    halves = RepeatedStratifiedKFold if labels is not None else RepeatedKFold
+    return halves(n_splits=2, n_repeats=5, random_state=state)
+
+
+def _by(labels: Any, state: Any) -> dict[str, Any]:
+    return {"classes": labels is not None, "random_state": state}
+
+
+def _wants_answers(test: str, split: Any) -> bool:
+    """Whether rows are compared one by one, as those of a single hold-out are, or are halved by class."""
+    alone = isinstance(split, HoldOut) or (isinstance(split, Sequence) and len(split) == 1)
+    return (test == "auto" and alone) or test in OF_ROWS or test.startswith("5x2cv")
+
+
+def _refuse_unsuited(test: str, name: str, metric: Any, labels: Any) -> None:
+    """Refuse a test of something other than the metric, before any model is fitted."""
+    if test in OF_ROWS and not isinstance(metric, Metric):
+        raise RefusalError(f"test={test!r} needs a metric of surefit's, and {name} is a function.")
+    if test == "mcnemar" and metric.task != "classification":
+        raise RefusalError(f"McNemar's test compares labels, which {name} does not: choose another.")
+    if test == "delong" and (metric.name != "roc_auc_score" or (labels is not None and len(labels) > 2)):
+        raise RefusalError(
+            "DeLong's test compares areas under ROC curves of two classes: take roc_auc_score, and another "
+            "test for more classes."
+        )
 
 
 def _worth(result: CrossValidation, metric: str, sign: float) -> float:
@@ -187,7 +233,7 @@ class _Judge:
 
     def pair(self, one: str, two: str) -> TestResult:
         """Test two models."""
-        if self.test in ("mcnemar", "delong", "paired_t"):
+        if self.test in OF_ROWS:
             return self._by_rows(one, two)
         differences = self._differences(one, two)
         if self.test.startswith("5x2cv"):
@@ -210,11 +256,9 @@ class _Judge:
         )
 
     def _by_rows(self, one: str, two: str) -> TestResult:
-        found, metric = [], self.metric
-        if not isinstance(metric, Metric):
-            raise RefusalError(
-                f"test={self.test!r} needs a metric of surefit's, and {self.name} is a function."
-            )
+        found: list[Any] = []
+        metric: Any = self.metric
+        _refuse_unsuited(self.test, self.name, metric, None)
         for name in (one, two):
             result = self.results[name]
             if result.pairs is None:
@@ -225,18 +269,14 @@ class _Judge:
             found.append(rows_tested(metric, result.folds, result.pairs, self.y, self.weight))
         (truth, mine, weight), (_, yours, _) = found
         if self.test == "mcnemar":
-            if metric.task != "classification":
-                raise RefusalError(
-                    f"McNemar's test compares labels, which {self.name} does not: choose another."
-                )
             return mcnemar_test(truth, mine, yours, sample_weight=weight)
         if self.test == "delong":
             columns = [answer[:, -1] if np.ndim(answer) == 2 else answer for answer in (mine, yours)]
-            if metric.name != "roc_auc_score" or any(np.shape(a)[1:] > (2,) for a in (mine, yours)):
-                raise RefusalError(
-                    "DeLong's test compares areas under ROC curves of two classes: take roc_auc_score."
-                )
+            classes = max(np.shape(answer)[1] if np.ndim(answer) == 2 else 2 for answer in (mine, yours))
+            _refuse_unsuited(self.test, self.name, metric, range(classes))
             return delong_test(truth, columns[0], columns[1], weight)
+        if metric.name in BY_SQUARES:  # of the same rows it is equal where the squared errors are
+            metric = MeanSquaredError()
         values = [row_values(metric, truth, answer) for answer in (mine, yours)]
         if values[0] is None or values[1] is None:
             raise RefusalError(

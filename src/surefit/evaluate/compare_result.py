@@ -82,7 +82,8 @@ class Comparison:
     def __repr__(self) -> str:
         one = self.results[self.best]
         test = next(iter(self.tests.values())).method if self.tests else "no test"
-        head = f"{len(self.names)} models by {self.metric} ({self.better} is better), {len(one.folds)} folds"
+        folds = _count(len(one.folds), "fold")
+        head = f"{len(self.names)} models by {self.metric} ({self.better} is better), {folds}"
         rows = [("", "model", self.metric, f"{100 * self.level:g} % interval", "p", "group")]
         for k, (name, interval) in enumerate(zip(self.names, self.intervals, strict=True)):
             ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
@@ -92,8 +93,15 @@ class Comparison:
         lines = [
             "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
         ]
-        many = " and ".join(self.as_good_as_best)
-        told = f"{many} cannot be told apart" if len(self.as_good_as_best) > 1 else f"{many} is best"
-        said = f"p: against the best, by {test}, {len(self.tests)} pairs, correction {self.correction}."
+        *others, last = self.as_good_as_best
+        told = f"{last} is best."
+        if others:
+            told = f"{', '.join(others)} and {last} cannot be told apart; take {self.simplest}."
+        about = "of being as good as the best" if test.startswith("Bayes") else "against the best"
+        said = f"p: {about}, by {test}, {_count(len(self.tests), 'pair')}, correction {self.correction}."
         found = [str(finding) for name in self.names for finding in self.results[name].diagnosis]
-        return "\n".join([head, *lines, said, f"{told}; take {self.simplest}.", *dict.fromkeys(found)])
+        return "\n".join([head, *lines, said, told, *dict.fromkeys(found)])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

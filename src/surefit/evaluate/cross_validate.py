@@ -21,13 +21,14 @@ from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_leaks import share_of_twins, steps_fitted_outside
 from surefit.evaluate.cross_validate_result import CrossValidation
-from surefit.evaluate.cross_validate_sources import need_own_metrics, source_fold
+from surefit.evaluate.cross_validate_sources import AskedWork, need_own_metrics, source_fold
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.intervals import fold_interval, rows_tested
 from surefit.evaluate.intervals_base import check_level
+from surefit.evaluate.rows import ReadRows
 from surefit.metrics.base import Metric
 from surefit.resample import source_folds
-from surefit.resample.choose import count_rows, pairs_of
+from surefit.resample.choose import Pair, count_rows, pairs_of
 from surefit.resample.source_split import split_source
 
 Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
@@ -105,6 +106,43 @@ def cross_validate(
             warnings.simplefilter("ignore", SurefitWarning)  # of scores that one row does not have
         folds = run_folds(work, pairs, jobs, store)
     diagnosis = _diagnosis(outside, share_of_twins(X, y, pairs))
+    return _with_answers(model, chosen, folds, pairs, (y, weight), level, diagnosis)
+
+
+def cross_validate_read(
+    model: Any, table: ReadRows, pairs: Sequence[Pair], *, metrics: Metrics = None, level: float = 0.95
+) -> CrossValidation:
+    """Cross-validate over a table that is read in batches, and keep the answers for each row tested.
+
+    >>> import pyarrow as pa
+    >>> import surefit
+    >>> model = surefit.MeanRegressor()
+    >>> rows = pa.table({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 8.0]})
+    >>> table = ReadRows.of(model, rows, "y")
+    >>> found = cross_validate_read(model, table, [([0, 1], [2])], metrics="mean_absolute_error")
+    >>> found.folds[0].answers["predict"], found.pooled["mean_absolute_error"]
+    (array([2.]), 6.0)
+    """
+    level = check_level(level)
+    classes = classes_of(model, table.y)
+    chosen = chosen_metrics(model, metrics, classes)
+    need_own_metrics(chosen)
+    folds = run_folds(AskedWork(model, chosen, table, classes), pairs)
+    diagnosis = _diagnosis(steps_fitted_outside(model), None)
+    return _with_answers(model, chosen, folds, pairs, (table.y, table.weight), level, diagnosis)
+
+
+def _with_answers(
+    model: Any,
+    chosen: Mapping[str, Any],
+    folds: Sequence[Fold],
+    pairs: Sequence[Pair],
+    beside: tuple[Any, Any],
+    level: float,
+    diagnosis: Diagnosis,
+) -> CrossValidation:
+    """What is found of folds that keep their answers; ``beside`` the rows are y and weights."""
+    y, weight = beside
     sizes = [(len(train), len(test)) for train, test in pairs]
     tested = {name: rows_tested(metric, folds, pairs, y, weight) for name, metric in chosen.items()}
     pooled = {name: _pooled(metric, tested[name]) for name, metric in chosen.items()}
@@ -112,6 +150,7 @@ def cross_validate(
         name: fold_interval(name, metric, folds, sizes, tested[name], level)
         for name, metric in chosen.items()
     }
+    rows = None if y is None else count_rows(y)
     return CrossValidation(clone(model), chosen, folds, intervals, pooled, sizes, diagnosis, pairs, rows)
 
 

@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from surefit.core.errors import DataError, SurefitWarning
-from surefit.evaluate.assess import _method
 from surefit.evaluate.cross_validate import jobs_of, run_folds
-from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of, filled
+from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
+from surefit.evaluate.cross_validate_sources import AskedWork
 from surefit.evaluate.intervals import rows_tested
-from surefit.evaluate.rows import HeldRows, ReadRows, rows_of
+from surefit.evaluate.rows import ReadRows, rows_of
 from surefit.metrics.base import Metric
 from surefit.resample.bootstrap import Bootstrap
-from surefit.resample.choose import Pair
 from surefit.resample.optimism import error_632, error_632_plus
 from surefit.resample.streams import stream
 
@@ -83,7 +81,11 @@ def bootstrap_validate(
         )
     truth, rows, weight = table.y, table.count, table.weight
     everything = np.arange(rows)
-    asked = _Asked(model, name, scorer, table, classes)
+    asked: FoldWork | AskedWork
+    if isinstance(table, ReadRows):
+        asked = AskedWork(model, {name: scorer}, table, classes)
+    else:
+        asked = FoldWork(model, {name: scorer}, table.X, table.y, table.weight, classes)
     whole = asked((everything, everything))
     train = whole.scores[name]
     draws = list(Bootstrap(n_samples, random_state=random_state).split(table.X))
@@ -105,30 +107,6 @@ def bootstrap_validate(
         chance = _by_chance(scorer, truth, all_rows[1], weight)
     plain, plus = error_632(train, left_out), error_632_plus(train, left_out, chance)
     return BootstrapEstimate(name, train, left_out, plain, plus, chance, len(usable))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """Fits one sample and keeps the answers for the rows that it left out."""
-
-    model: Any
-    name: str
-    scorer: Metric
-    table: HeldRows | ReadRows
-    classes: Any
-
-    def __call__(self, pair: Pair) -> Fold:
-        table = self.table
-        if isinstance(table, HeldRows):
-            given = table.X, table.y, table.weight, self.classes
-            return FoldWork(clone(self.model), {self.name: self.scorer}, *given)(pair)
-        train, test = pair
-        fitted = table.fit(self.model, train)
-        method = _method(fitted, self.scorer)
-        answers = filled(table.ask(fitted, test, method), fitted, method, self.classes)
-        weight = None if table.weight is None else table.weight[test]
-        score = float(self.scorer.finish(self.scorer.of(table.y[test], answers, weight)))
-        return Fold({self.name: score}, {}, {method: answers}, 0.0, 0.0)
 
 
 def _by_chance(metric: Metric, truth: NDArray[Any], answers: Any, weight: Any) -> float:

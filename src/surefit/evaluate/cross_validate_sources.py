@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from surefit.core.errors import ParameterError
 from surefit.data.source import Source
-from surefit.evaluate.assess import assess
-from surefit.evaluate.cross_validate_folds import Fold, Scorer
+from surefit.evaluate.assess import _method, assess
+from surefit.evaluate.cross_validate_folds import Fold, Scorer, filled
 from surefit.evaluate.rows import ReadRows
 from surefit.evaluate.source_models import fit_source
 from surefit.metrics.base import Metric
@@ -49,6 +49,34 @@ def source_fold(
     ended = time.perf_counter()
     learnt = scored(train) if train_scores else {}
     return Fold(scores, learnt, {}, between - began, ended - between, fitted if keep_model else None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AskedWork:
+    """Fits folds of rows that are read in batches, and keeps the answers for the rows tested."""
+
+    model: Any
+    metrics: Mapping[str, Any]
+    table: ReadRows
+    classes: Any
+
+    def __call__(self, pair: Pair) -> Fold:
+        """Work on one pair of row numbers."""
+        train, test = pair
+        table, began = self.table, time.perf_counter()
+        fitted = table.fit(self.model, train)
+        between = time.perf_counter()
+        methods = {name: _method(fitted, metric) for name, metric in self.metrics.items()}
+        answers = {
+            method: filled(table.ask(fitted, test, method), fitted, method, self.classes)
+            for method in sorted(set(methods.values()))
+        }
+        weight = None if table.weight is None else table.weight[test]
+        scores = {
+            name: float(metric.finish(metric.of(table.y[test], answers[methods[name]], weight)))
+            for name, metric in self.metrics.items()
+        }
+        return Fold(scores, {}, answers, between - began, time.perf_counter() - between)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
