@@ -101,13 +101,20 @@ def test_row_order_does_not_matter(cls):
 
 
 @each_estimator
-def test_same_bits_for_any_number_of_threads(cls):
+def test_same_bits_for_any_number_of_threads_and_none_is_left_behind(cls):
     X, y = table(cls, rows=5000)
-    with surefit.config(n_threads=1):
-        one = cls().fit(X, y)
     with surefit.config(n_threads=2):
-        two = cls().fit(X, y)
-    assert_same_bits(outputs(one, X), outputs(two, X))
+        two = outputs(cls().fit(X, y), X)
+    python_threads, kernels = set(threading.enumerate()), compiled()
+    pool = kernels.pool_size() if kernels else 0
+    with surefit.config(n_threads=2):
+        again = outputs(cls().fit(X, y), X)
+    assert set(threading.enumerate()) <= python_threads
+    assert (kernels.pool_size() if kernels else 0) == pool
+    with surefit.config(n_threads=1):
+        one = outputs(cls().fit(X, y), X)
+    assert_same_bits(one, two)
+    assert_same_bits(two, again)
 
 
 @each_estimator
@@ -202,17 +209,6 @@ def test_nothing_is_printed_drawn_or_changed(cls, capfd):
         np.testing.assert_array_equal(y, y_before)
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
-
-
-@each_estimator
-def test_no_thread_is_left_behind(cls):
-    X, y = table(cls, rows=5000)
-    cls().fit(X, y)
-    python_threads, kernels = set(threading.enumerate()), compiled()
-    pool = kernels.pool_size() if kernels else 0
-    outputs(cls().fit(X, y), X)
-    assert set(threading.enumerate()) <= python_threads
-    assert (kernels.pool_size() if kernels else 0) == pool
 
 
 @each_estimator
