@@ -107,3 +107,11 @@ def test_one_sentence_and_nothing_changed(form, change, words, tmp_path):
                 assert "\n" not in str(caught.value)
                 assert model.__dict__.keys() == known.keys()
                 assert all(model.__dict__[name] is value for name, value in known.items())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, "word"])
+def test_columns_that_are_numbered_are_named_by_their_number(bad):
+    frame = pd.DataFrame([[0.0, 1.0], [1.0, 5.0], [2.0, 2.0]], dtype=object if bad == "word" else float)
+    frame.iloc[1, 1] = bad
+    with pytest.raises(ValueError, match="'1'"):
+        surefit.Ridge().fit(frame, [0.0, 1.0, 2.0])

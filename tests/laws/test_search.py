@@ -7,6 +7,8 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -209,6 +211,29 @@ def test_the_short_way_to_a_corrected_score_is_the_long_one() -> None:
     np.testing.assert_allclose(quick, slow, rtol=1e-10)
     area = corrected_by_rows(roc_auc_score, truth > 0, answers, draws=20)
     assert 0.5 < area.low <= area.estimate <= area.high <= 1
+
+
+@pytest.mark.parametrize("model", [surefit.Ridge(), surefit.Ridge(positive=True), surefit.Lasso()], ids=str)
+@pytest.mark.parametrize("form", ["pandas", "polars", "whole numbers"])
+def test_a_path_over_any_table_is_that_over_its_numbers(model: Any, form: str) -> None:
+    numbers = np.round(10 * X)
+    table: Any = numbers.astype(int)
+    if form != "whole numbers":
+        table = pd.DataFrame(numbers).add_prefix("c")
+        table = pl.from_pandas(table) if form == "polars" else table
+    search = surefit.GridSearch(model, {"alpha": ALPHAS}, split=3)
+    held, other = (clone(search).fit(rows, Y).cv_results_["mean_test_score"] for rows in (numbers, table))
+    np.testing.assert_allclose(other, held, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:the candidate")
+def test_what_keeps_every_candidate_from_being_fitted_is_said_once_more() -> None:
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    words = pd.DataFrame({"x": X[:, 0], "word": np.where(Y > 0, "a", "b")})
+    for rows, message in ((holes, "NaN"), (words, "'word'")):
+        with pytest.raises(ValueError, match=message):
+            surefit.GridSearch(surefit.Ridge(), {"alpha": ALPHAS}, split=3).fit(rows, Y)
 
 
 @pytest.mark.parametrize("metric", [r2_score, accuracy_score])

@@ -107,7 +107,8 @@ def _of_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:
         return None
-    gone = {str(name): int(_is_missing(frame[name]).sum()) for name in frame.columns}
+    by_name = {str(name): frame.get_column(name) for name in frame.columns}  # a name may be a number
+    gone = {name: int(_is_missing(column).sum()) for name, column in by_name.items()}
     other = [
         Column(str(name), "date" if dtype.is_temporal() else "category")
         for name, dtype in frame.schema.items()
@@ -116,12 +117,12 @@ def _of_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
         and (len(frame) == 0 or gone[str(name)] < len(frame))
     ]
     if other:
-        seen = [replace(c, levels=_values(frame[c.name])) if c.kind == "category" else c for c in other]
+        seen = [replace(c, levels=_values(by_name[c.name])) if c.kind == "category" else c for c in other]
         return other_kinds(who, seen, len(frame))
     endless = {
-        str(name): int((frame[name].abs() == float("inf")).sum())
-        for name in frame.columns
-        if frame[name].dtype.is_float()
+        name: int((column.abs() == float("inf")).sum())
+        for name, column in by_name.items()
+        if column.dtype.is_float()
     }
     if any(endless.values()):
         return _infinite(endless)

@@ -29,7 +29,7 @@ from surefit.evaluate.intervals_base import check_level
 from surefit.evaluate.saved import Saved, Verify
 from surefit.evaluate.search_choice import Complexity, choose, ranks_of
 from surefit.evaluate.search_honest import SearchScore, corrected_by_folds, corrected_by_rows
-from surefit.evaluate.search_path import WholeMoments, grouped, has_direct_path, strength_of
+from surefit.evaluate.search_path import grouped, shared_moments, strength_of
 from surefit.evaluate.search_results import from_lists, results_of, to_lists
 from surefit.evaluate.search_work import Deadline, SearchWork, run_groups
 from surefit.evaluate.source_models import fit_source
@@ -102,9 +102,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
             pairs = pairs_of(
                 self.split, X, y, groups, classes=classes is not None, random_state=self._split_seed()
             )
-            shared = None
-            if whole_path and has_direct_path(self.estimator, X, y) and np.isfinite(np.sum(y)):
-                shared = WholeMoments(X, y, weight, pairs)
+            shared = shared_moments(self.estimator, X, y, weight, pairs) if whole_path else None
             work = SearchWork(
                 self.estimator, name, scorer, X, y, weight, classes, self.return_train_score, whole_path,
                 self.error_score, shared,
@@ -189,6 +187,8 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         folds = [found[k] for k in tried]
         self._tried = [dict(candidates[k]) for k in tried]
         self._scores = np.array([[fold.scores[self.metric_name_] for fold in one] for one in folds])  # type: ignore[union-attr]
+        if work is not None and pairs is not None and np.isnan(self._scores).all():
+            replace(work, error_score="raise", strength=None)([self._tried[0]], pairs[0])  # which says why
         self._evidence = (folds, pairs, work)
         self.n_splits_ = self._scores.shape[1]
         sign = 1.0 if self.greater_is_better_ else -1.0

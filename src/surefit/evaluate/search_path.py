@@ -69,17 +69,33 @@ def grouped(candidates: Sequence[Mapping[str, Any]], strength: str) -> list[list
     return [sorted(group, key=lambda k: sign * float(candidates[k][name])) for group in groups.values()]
 
 
-def has_direct_path(model: Any, X: Any, y: Any) -> bool:
+def has_direct_path(model: Any, y: Any) -> bool:
     """Whether answers for all strengths come out of one decomposition or descent, without models between."""
     if type(model) not in STRENGTHS or type(model) is LogisticRegression or np.ndim(y) != 1:
         return False
     if type(model) is Ridge and (model.positive or model.solver not in ("auto", "cholesky", "svd")):
         return False
-    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2 or X.dtype.kind != "f":
-        return False
-    if type(model) is Ridge and sparse.issparse(X):
-        return False
     return np.asarray(y).dtype.kind in "biuf"
+
+
+def path_rows(model: Any, X: Any) -> Any:
+    """The rows as such a path takes them: floats, all finite; None for others, of which a fit says more.
+
+    >>> from surefit import Ridge
+    >>> path_rows(Ridge(), np.array([[np.nan]])) is None, path_rows(Ridge(), np.array([[1], [2]])).dtype.name
+    (True, 'float64')
+    """
+    if hasattr(X, "columns") and not sparse.issparse(X):
+        import narwhals as nw
+
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not hasattr(frame, "schema") or not all(kind.is_numeric() for kind in frame.schema.values()):
+            return None
+        X = frame.to_numpy()
+    known = (isinstance(X, np.ndarray) or (sparse.issparse(X) and type(model) is not Ridge)) and X.ndim == 2
+    if not known or X.dtype.kind not in "biuf" or not np.isfinite(X.sum()):
+        return None
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
 class WholeMoments:
@@ -108,6 +124,12 @@ class WholeMoments:
             own = self.folds[int(test[0])] if self.folds else Moments.of(taken(self.batch, test))
             return without(self.whole, own, self.batch, train)
         return Moments.of(taken(self.batch, train))
+
+
+def shared_moments(model: Any, X: Any, y: Any, weight: Any, pairs: Sequence[Pair]) -> WholeMoments | None:
+    """The moments that all folds of a search share, for a model whose paths come out of them."""
+    rows = path_rows(model, X) if has_direct_path(model, y) and np.isfinite(np.sum(y)) else None
+    return None if rows is None else WholeMoments(rows, y, weight, pairs)
 
 
 def direct_path(model: Any, shared: WholeMoments, train: Any, strengths: Sequence[float], test: Any) -> Any:

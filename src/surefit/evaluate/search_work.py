@@ -19,7 +19,14 @@ from surefit.engine.in_turn import in_turn
 from surefit.evaluate.assess import _method
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, Scorer, aligned, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
-from surefit.evaluate.search_path import WholeMoments, direct_path, has_direct_path, last_step, warm_models
+from surefit.evaluate.search_path import (
+    WholeMoments,
+    direct_path,
+    has_direct_path,
+    last_step,
+    path_rows,
+    warm_models,
+)
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair
 
@@ -83,29 +90,43 @@ class SearchWork:
         whole = clone(self.model).set_params(**group[0])
         values = [float(params[name]) for params in group]
         step, prefix = last_step(whole)
+        direct = (
+            isinstance(self.scorer, Metric) and not _inner_pipeline(whole) and has_direct_path(step, self.y)
+        )
+        if direct and self.shared is not None:
+            held: Any = self.shared.batch
+            learnt = (held.X[train], held.y[train]) if self.train_scores else None
+            coefs = direct_path(step, self.shared, train, values, test)
+            return self._of_path(coefs, (held.X[test], held.y[test]), learnt, pair, began)
         unseen, truth = _safe_split(whole, self.X, self.y, test, train)
-        shared, rows, left_out = self.shared, train, test
-        direct = isinstance(self.scorer, Metric) and not _inner_pipeline(whole)
-        X, y = self.X, self.y
-        if shared is None or self.train_scores or not (direct and has_direct_path(step, X, y)):
-            X, y = _safe_split(whole, X, y, train)
+        X, y = _safe_split(whole, self.X, self.y, train)
         if isinstance(whole, Pipeline):
             head = whole[:-1]
             X, unseen = head.fit_transform(X, y), head.transform(unseen)
-            shared = None
-        if direct and has_direct_path(step, X, y):
-            if shared is None:
-                shared = WholeMoments(X, y, None if self.weight is None else self.weight[train])
-                rows, left_out = np.arange(len(y)), np.empty(0, dtype=np.intp)
-            coefs, intercepts = direct_path(step, shared, rows, values, left_out)
-            found = np.ascontiguousarray((np.asarray(unseen @ coefs.T) + intercepts).T)
-            learnt = (np.asarray(X @ coefs.T) + intercepts).T if self.train_scores else found
-            spent = (time.perf_counter() - began) / len(group)
-            return [
-                self._scored(truth, y, answer, own if self.train_scores else None, pair, spent)
-                for answer, own in zip(found, learnt, strict=True)
-            ]
+        rows, asked = (path_rows(step, part) if direct else None for part in (X, unseen))
+        if rows is not None and asked is not None:
+            shared = WholeMoments(rows, y, None if self.weight is None else self.weight[train])
+            coefs = direct_path(step, shared, np.arange(len(rows)), values, np.empty(0, dtype=np.intp))
+            return self._of_path(coefs, (asked, truth), (rows, y) if self.train_scores else None, pair, began)
+        if "warm_start" not in step.get_params(deep=False):
+            return [self._alone(params, pair) for params in group]
         return list(self._warm(step, name.removeprefix(prefix), values, X, y, unseen, truth, pair))
+
+    def _of_path(self, fits: Any, asked: Any, learnt: Any, pair: Pair, began: float) -> list[Fold]:
+        """The folds of fits along a path: ``asked`` and ``learnt`` are rows and their truth."""
+        coefs, intercepts = fits
+
+        def answers(rows: Any) -> Any:
+            return np.ascontiguousarray((np.asarray(rows @ coefs.T) + intercepts).T)
+
+        found = answers(asked[0])
+        own = [None] * len(found) if learnt is None else answers(learnt[0])
+        y = None if learnt is None else learnt[1]
+        spent = (time.perf_counter() - began) / len(found)
+        return [
+            self._scored(asked[1], y, answer, seen, pair, spent)
+            for answer, seen in zip(found, own, strict=True)
+        ]
 
     def _scored(self, truth: Any, y: Any, answer: Any, own: Any, pair: Pair, spent: float) -> Fold:
         began = time.perf_counter()
