@@ -1,19 +1,24 @@
-"""Constraints where more is learnt than coefficients: a strength by folds, a scale of residuals."""
+"""Constraints where more is learnt than coefficients: a strength by folds, a scale, thresholds."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import surefit
 from surefit import (
     ElasticNetCV,
+    GeneralizedLinearRegressor,
     HuberRegressor,
     LassoCV,
     LogisticRegressionCV,
     MultiTaskLassoCV,
+    OrdinalClassifier,
     RidgeClassifierCV,
     RidgeCV,
 )
@@ -229,3 +234,75 @@ def test_what_cannot_be_chosen_is_refused():
         MultiTaskLassoCV(constraints=HELD)
     with pytest.raises(ParameterError, match="give cv as a number of folds"):
         LassoCV(cv=KFold(3), folds="content", constraints=HELD).fit(X, Y)
+
+
+RANKS = np.digitize(X @ np.array([1.0, 0.2, 2.0, 0.5, 1.0, -1.0, 0.1]) + RNG.logistic(size=ROWS), [0.5, 2.0])
+COUNTS = RNG.negative_binomial(2, 1 / (1 + np.exp(0.5 * Y) / 2)).astype(float)
+
+
+def ordinal(link, at):
+    from scipy.special import expit, ndtr
+
+    below = expit if link == "logit" else ndtr
+    ends = np.r_[-np.inf, at[7:], np.inf]
+    z = X @ at[:7]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -np.log(np.maximum(below(ends[RANKS + 1] - z) - below(ends[RANKS] - z), 1e-300)).mean()
+
+
+def counted(at):
+    from scipy.stats import nbinom
+
+    theta = np.exp(-at[8])
+    mean = np.exp(X @ at[:7] + at[7])
+    return -nbinom.logpmf(COUNTS, theta, theta / (theta + mean)).mean()
+
+
+def general(function, start, constraint):
+    """The least value that scipy's general solver finds, from two starts."""
+    bounds = [(None, None)] * len(start)
+    if constraint in ("bounds", "order within bounds", "signs"):
+        low, high = {"bounds": (-0.4, 0.6), "signs": (0.0, None)}.get(constraint, (-0.6, 0.9))
+        bounds[:7] = [(low, high)] * 7
+    order = [{"type": "ineq", "fun": lambda at: np.diff(at[:4])}] if "order" in constraint else []
+    return min(
+        minimize(function, begin, method="SLSQP", bounds=bounds, constraints=order, tol=1e-12).fun
+        for begin in (start, start + 0.01)
+    )
+
+
+@pytest.mark.parametrize("constraint", HUBER)
+@pytest.mark.parametrize("kind", ["logit", "probit", "counts"])
+def test_thresholds_and_a_dispersion_are_learnt_under_constraints(kind, constraint):
+    ours, theirs = HUBER[constraint]
+    if kind == "counts":
+        model = GeneralizedLinearRegressor("negative_binomial", constraints=ours).fit(X, COUNTS)
+        found = np.r_[model.coef_, model.intercept_, -np.log(model.theta_)]
+        cost, start, target = counted, np.r_[np.zeros(8), 0.0], COUNTS
+    else:
+        model = OrdinalClassifier(kind, constraints=ours).fit(X, RANKS)
+        found = np.r_[model.coef_, model.thresholds_]
+        cost, start, target = partial(ordinal, kind), np.r_[np.zeros(7), -1.0, 1.0], RANKS
+    lowest = general(cost, start, constraint)
+    assert cost(found) <= lowest + 1e-7 * abs(lowest)
+    w = cp.Constant(model.coef_)
+    assert all(each.violation().max() <= 1e-15 for each in theirs(w))
+    assert model.certificate_.holds
+    assert model.certificate_.parts["stationarity"] <= 1e-4
+    free = type(model)(**{**model.get_params(), "constraints": None}).fit(X, target)
+    assert cost(np.r_[free.coef_, found[7:]]) != cost(found)  # the constraint binds
+    assert surefit.verify(model, X, target).holds
+    with pytest.raises(RefusalError, match="constraints hold"):
+        model.summary(X, target)
+    kept, model.coef_ = model.coef_, model.coef_ + 0.05 * (np.arange(7) == 5)
+    assert not surefit.verify(model, X, target).holds
+    model.coef_ = kept
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_thresholds_in_any_units(scale):
+    held = [HELD[0], Box(-0.6 / scale, 0.9 / scale)]
+    plain = OrdinalClassifier(constraints=HELD, alpha=1e-3).fit(X, RANKS)
+    model = OrdinalClassifier(constraints=held, alpha=1e-3 * scale**2).fit(scale * X, RANKS)
+    assert surefit.verify(model, scale * X, RANKS).holds
+    np.testing.assert_allclose(scale * model.coef_, plain.coef_, atol=1e-6)

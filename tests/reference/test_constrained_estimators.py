@@ -156,7 +156,7 @@ def test_estimators_without_constraints_are_named_in_the_guide():
     core = "LinearModel LinearRegression Ridge RidgeClassifier Lasso ElasticNet LogisticRegression LinearSVC"
     core += " LinearSVR QuantileRegressor LADRegressor HuberRegressor GeneralizedLinearRegressor"
     core += " PoissonRegressor GammaRegressor TweedieRegressor LogisticRegressionCV RidgeCV"
-    core += " RidgeClassifierCV LassoCV ElasticNetCV"
+    core += " RidgeClassifierCV LassoCV ElasticNetCV OrdinalClassifier"
     assert has == set(core.split())
 
 

@@ -202,7 +202,6 @@ def test_what_cannot_be_done_is_refused(table):
         (LinearModel(constraints=Monotone([[0, 9]])), y, DataError, "groups name column 9"),
         (LinearModel(constraints=Box([0.0, 1.0], 2.0)), y, DataError, "is for 2 columns"),
         (LogisticRegression(correction="firth", constraints=ORDER), y > 2, ParameterError, "constraints"),
-        (GeneralizedLinearRegressor("negative_binomial", constraints=ORDER), counts, RefusalError, "theta"),
     ]
     for model, target, error, words in refused:
         with pytest.raises(error, match=words):

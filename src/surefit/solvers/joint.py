@@ -3,12 +3,14 @@ r"""A likelihood with more parameters than coefficients, as one objective: thres
 .. math:: P(w, b, v) = \frac1W \sum_i s_i f(y_i, x_i'w + b; v) + \tfrac\alpha2 |w|^2
 
 Inside, columns have mean 0 and size 1, so that neither units nor offsets matter to a step or to the proof;
-``inner`` and ``outer`` take a packed point (w, b, v) there and back. ``shifted`` says which parameters take
-up the offset of the columns: the "intercept", or all "thresholds" alike; None for none.
+``inner`` and ``outer`` take a packed point (w, b, v) there and back. Columns of a group that is ``alike``
+share their size. ``shifted`` says which parameters take up the offset of the columns: the "intercept", or all
+"thresholds" alike; None for none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
@@ -23,8 +25,11 @@ from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.penalties.ordered import Ordered
+from surefit.penalties.table import CoordinateTable
 from surefit.solvers.function import Shape
 from surefit.solvers.objective import At, Objective
+from surefit.solvers.room import numbers
 from surefit.stats.joint_curvature import JointCurvature, JointLikelihood
 from surefit.stats.spread import Spread
 
@@ -61,6 +66,7 @@ class JointObjective(Objective):
         fit_intercept: bool,
         shifted: Any,
         alpha: float = 0.0,
+        alike: Sequence[Sequence[int]] = (),
     ) -> None:
         super().__init__(source, engine, Shape(), NoPenalty(), fit_intercept=fit_intercept)  # type: ignore[arg-type]
         self.likelihood, self.shifted, self.extra = likelihood, shifted, len(start)
@@ -68,6 +74,8 @@ class JointObjective(Objective):
         sparse = any(hasattr(batch.X, "tocsr") for batch in _first(source))
         mean = np.zeros_like(spread.mean) if sparse or shifted is None else spread.mean
         size = np.sqrt(spread.variance + (spread.mean - mean) ** 2)
+        for group in alike:  # an order holds in units that its levels share
+            size[list(group)] = size[list(group)].max(initial=0.0)
         self.columns_moved = Standardised(mean, np.where(size > 0, size, 1.0))
         if alpha > 0:
             self.penalty = L2(alpha, weights=self.columns_moved.size**-2.0)
@@ -152,10 +160,10 @@ class JointObjective(Objective):
         """Certify by what a step of Newton's method still promises to gain."""
         here, coef = self.at(w, 2), self.split(w)[0]
         gradient, hessian = np.array(here.gradient), np.array(here.hessian)
-        squares = self.penalty.quadratic(self.columns)
-        assert squares is not None
-        gradient[: self.columns] += squares * coef
-        hessian[: self.columns, : self.columns] += np.diag(squares)
+        table = numbers(self)
+        assert table is not None
+        hessian[: self.columns, : self.columns] += np.diag(table.l2)
+        gradient[: self.columns] = self._unbalanced(table, coef, gradient[: self.columns])
         value = here.value + self.penalised(w)
         promised, left = _promised(hessian, gradient)
         size = max(self.scale, abs(value))
@@ -163,6 +171,13 @@ class JointObjective(Objective):
         found = max(promised, left) / size if np.isfinite(value) else np.inf
         measure = "gain that a step of Newton's method promises, relative to the loss of a constant"
         return Certificate("stationary", measure, found, tolerance, parts)
+
+    def _unbalanced(self, table: CoordinateTable, coef: Array, gradient: Array) -> Array:
+        """Return what of the slope neither the penalty nor a multiplier balances."""
+        if isinstance(self.penalty, Ordered):
+            return -self.penalty.beyond(coef, -gradient)
+        least, most = table.subgradients(coef)
+        return np.asarray(gradient + np.clip(-gradient, least, most))
 
 
 def _promised(hessian: Array, gradient: Array) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -13,15 +12,13 @@ from surefit.core.trace import Trace
 from surefit.losses.absolute import Absolute
 from surefit.losses.huber_scale import Softened
 from surefit.penalties.no_penalty import NoPenalty
-from surefit.penalties.ordered import Ordered
-from surefit.penalties.table import CoordinateTable
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.choose import choose
 from surefit.solvers.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
-from surefit.solvers.ordered_model import minimise_ordered
-from surefit.solvers.quadratic_model import Factor, minimise_table
+from surefit.solvers.quadratic_model import Factor
+from surefit.solvers.room import Room, numbers
 from surefit.solvers.sampled import start_from_sample
 from surefit.stats.joint_curvature import JointCurvature
 
@@ -52,7 +49,7 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     def _refusal(self, objective: Objective) -> str | None:
-        table = Room.numbers(objective)
+        table = numbers(objective)
         if table is not None and not table.l1.any():
             return None
         named = type(objective.penalty).__name__
@@ -69,7 +66,7 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         sigma = float(loss.scale) if start is not None else _spread_of(objective)
         least, damping = LEAST * max(sigma, float(np.finfo(float).tiny)), 0.0
         x = np.append(seconds.inner(first), sigma)
-        room = Room.of(objective)
+        room = Room.of(objective, objective.fit_intercept + 1)
         if room is not None:
             x[:-1] = objective.prox(x[:-1], 1.0)  # a start outside a constraint
         softness = 1.0 if start is None else 0.1
@@ -140,44 +137,6 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         return (found.x, slopes) if proof.holds else None
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What coefficients may be, one set of numbers each, and which must not fall; all else is free."""
-
-    table: CoordinateTable
-    groups: list[list[int]]
-
-    @classmethod
-    def of(cls, objective: Objective) -> Room | None:
-        """Return the room that constraints leave; None where there are none."""
-        table, penalty = cls.numbers(objective), objective.penalty
-        if table is None or penalty.quadratic(objective.columns) is not None:
-            return None
-        more = objective.fit_intercept + 1
-        none, free = np.zeros(objective.columns + more), np.full(more, np.inf)
-        lower, upper = np.append(table.lower, -free), np.append(table.upper, free)
-        groups = penalty._groups if isinstance(penalty, Ordered) else []
-        return cls(CoordinateTable(none, none, lower, upper), groups)  # the squares are in the model
-
-    @staticmethod
-    def numbers(objective: Objective) -> CoordinateTable | None:
-        """Return the numbers of the penalty, whatever the order; None for a penalty that has none."""
-        penalty = objective.penalty
-        if isinstance(penalty, Ordered):
-            return penalty._table(objective.columns)
-        return penalty.table(objective.columns) if penalty.offers("table") else None
-
-    def minimiser(self, square: Array, gradient: Array, x: Array, least: float) -> Array | None:
-        """Return the minimiser of a model around a point, the scale no further than a step may take it."""
-        lower, upper = self.table.lower.copy(), self.table.upper.copy()
-        lower[-1], upper[-1] = max(FALL * float(x[-1]), least), float(x[-1]) / FALL
-        table = CoordinateTable(self.table.l1, self.table.l2, lower, upper)
-        linear = square @ x - gradient
-        if self.groups:
-            return minimise_ordered(square, linear, table, self.groups, x)
-        return minimise_table(square, linear, table, x)
-
-
 def set_scale(objective: Objective, scale: float) -> None:
     """Let the objective's loss have another scale, and forget what was known at the old one."""
     objective.loss = objective.loss.replaced(scale=scale)
@@ -211,7 +170,7 @@ def _at(
     with np.errstate(all="ignore"):
         found: JointCurvature = objective.engine.accumulate(of, seconds._source)
     gradient, square = found.gradient / found.weight, found.hessian / found.weight
-    table = Room.numbers(objective)
+    table = numbers(objective)
     assert table is not None
     squares = table.l2
     gradient[: objective.columns] += squares * coef
@@ -226,10 +185,11 @@ def _step(
     diagonal = np.diagonal(square)
     ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))
     if room is not None:
-        target = room.minimiser(square + np.diag(damping * ground), gradient, x, least)
+        scale = max(FALL * float(x[-1]), least), float(x[-1]) / FALL
+        target = room.minimiser(square + np.diag(damping * ground), gradient, x, scale)
         while target is None and damping < 1e6:
             damping = max(10 * damping, 1e-13)
-            target = room.minimiser(square + np.diag(damping * ground), gradient, x, least)
+            target = room.minimiser(square + np.diag(damping * ground), gradient, x, scale)
         step = np.zeros_like(x) if target is None else target - x
         return step, max(-float(gradient @ step), 0.0), damping
     factor = Factor.of(square + np.diag(damping * ground))

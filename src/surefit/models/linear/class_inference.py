@@ -92,6 +92,8 @@ class OrderedInference(ClassInference):
         def _ranked(self, source: Source) -> Source: ...
 
     def _why_no_inference(self) -> str | None:
+        if getattr(self, "constraints", None) is not None:
+            return "its constraints hold coefficients at their bounds"
         if self.alpha == 0:
             return None
         return penalised("alpha", self.alpha)

@@ -42,7 +42,7 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: in
     >>> constrained("LinearModel", NoPenalty(), [NonNegative(), Box(-1.0, 2.0)], 1)
     Box(lower=array([0.]), upper=array([2.]))
     """
-    asked = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    asked = listed(given)
     if not asked:
         return penalty
     lower, upper = np.full(columns, -np.inf), np.full(columns, np.inf)
@@ -71,6 +71,11 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: in
     if not groups:
         return penalty
     return Monotone(groups) if isinstance(penalty, NoPenalty) else Ordered(penalty, groups)
+
+
+def listed(given: Any) -> list[Any]:
+    """Return constraints one by one."""
+    return [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
 
 
 def multipliers(

@@ -24,11 +24,11 @@ from surefit.models.base import Learned
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.glm import GlmModel, GlmParameters
 from surefit.models.linear.glm_influence import influence_evidence
+from surefit.models.linear.joint_constraints import at_bounds, hold, newton_for, ordered_groups, proof_of
 from surefit.penalties.base import Penalty
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.solvers.base import Solution, Solver
 from surefit.solvers.joint import JointObjective
-from surefit.solvers.methods.newton import DampedNewton
 from surefit.solvers.objective import Objective
 from surefit.stats.deviance import Deviance
 
@@ -212,10 +212,9 @@ class GeneralizedLinearRegressor(GlmModel):
     # With theta to estimate, coefficients and log(1 / theta) are found together.
 
     def _joint_objective(self, source: Source, engine: Engine) -> JointObjective:
-        if self.constraints is not None or (self.alpha > 0 and self.l1_ratio > 0):
+        if self.alpha > 0 and self.l1_ratio > 0:
             raise RefusalError(
-                "theta is not estimated together with an l1 penalty or constraints: give theta, or leave "
-                "them out."
+                "theta is not estimated together with an l1 penalty: give theta, or leave it out."
             )
         if self._link().name != "log":
             raise RefusalError("theta is estimated with the log link alone: give theta, or link='log'.")
@@ -230,10 +229,11 @@ class GeneralizedLinearRegressor(GlmModel):
             fit_intercept=self.fit_intercept,
             shifted=shifted,
             alpha=self.alpha,
+            alike=ordered_groups(self.constraints),
         )
         if self.fit_intercept:
             joint.null[joint.columns] = plain.null[-1]
-        return joint
+        return joint if self.constraints is None else hold(joint, type(self).__name__, self.constraints)
 
     def _jointly(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         objective = self._joint_objective(source, engine)
@@ -242,10 +242,11 @@ class GeneralizedLinearRegressor(GlmModel):
             packed = self._packed_jointly()
             start = objective.inner(packed) if packed.shape == objective.shape else None
         # What is left to gain is the square of the distance: a step more costs little.
-        solver = DampedNewton(tolerance=1e-2 * self.tol, max_iter=self.max_iter)
+        solver = newton_for(self.constraints, tolerance=1e-2 * self.tol, max_iter=self.max_iter)
         solution = solver.solve(objective, start, trace)
         self._schema = source.schema
         packed = objective.outer(solution.x)
+        packed[: objective.columns] = at_bounds(packed[: objective.columns], self.constraints)
         plain = self._objective(source, engine)
         parameters = self._parameters(plain, replace(solution, x=packed[:-1]), solver)
         parameters = replace(parameters, theta=float(np.exp(-packed[-1])), solver_used="joint newton")
@@ -255,7 +256,7 @@ class GeneralizedLinearRegressor(GlmModel):
             "rows": spread.rows,
             "column_names": plain.source.schema.names,
         }
-        return Learned(parameters, solution.certificate, evidence)
+        return Learned(parameters, proof_of(objective, solution, self.constraints), evidence)
 
     def _packed_jointly(self) -> NDArray[np.float64]:
         assert self.theta_ is not None

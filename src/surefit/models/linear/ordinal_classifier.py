@@ -23,8 +23,9 @@ from surefit.losses.joint import CumulativeLink
 from surefit.losses.links import link_named
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear.class_inference import OrderedInference
+from surefit.models.linear.constraints import Constraints
+from surefit.models.linear.joint_constraints import at_bounds, hold, newton_for, ordered_groups, proof_of
 from surefit.solvers.joint import JointObjective
-from surefit.solvers.methods.newton import DampedNewton
 from surefit.stats.class_weights import ClassWeights
 
 Vector = NDArray[np.float64]
@@ -63,7 +64,8 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
     link: F is logistic for "logit" (proportional odds) and normal for "probit". order: the labels from lowest
     to highest; None takes them sorted. alpha: strength of the penalty :math:`|w|^2 / 2` of the mean loss; the
     thresholds are free. tol: what a step of Newton's method may still promise to gain, relative to the loss
-    of a constant. The likelihood is concave in w and t together, so that a stationary point is the best one.
+    of a constant. constraints: as in :class:`~surefit.LinearModel`. The likelihood is concave in w and t
+    together, so that a stationary point is the best one.
 
     >>> from surefit import OrdinalClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["low", "low", "mid", "low", "high", "mid"]
@@ -91,6 +93,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         max_iter: Count = 100,
         tol: Tolerance = 1e-12,
         warm_start: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.link = link
         self.order = order
@@ -98,6 +101,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.constraints = constraints
 
     def _iteration_limit(self) -> int:
         return self.max_iter
@@ -144,7 +148,10 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
             fit_intercept=False,
             shifted="thresholds",
             alpha=self.alpha,
+            alike=ordered_groups(self.constraints),
         )
+        if self.constraints is not None:
+            hold(objective, type(self).__name__, self.constraints)
         return objective, labels, weights
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
@@ -153,12 +160,13 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         if self.warm_start and "certificate_" in self.__dict__:
             packed = self._packed()
             start = objective.inner(packed) if packed.shape == objective.shape else None
-        solver = DampedNewton(tolerance=self.tol, max_iter=self.max_iter)
+        solver = newton_for(self.constraints, tolerance=self.tol, max_iter=self.max_iter)
         solution = solver.solve(objective, start, trace)
         self._schema = source.schema
         packed = objective.outer(solution.x)
         p = objective.columns
-        parameters = OrdinalParameters(packed[:p], packed[p:], max(solution.iterations, 1), labels)
+        coef = at_bounds(packed[:p], self.constraints)
+        parameters = OrdinalParameters(coef, packed[p:], max(solution.iterations, 1), labels)
         spread = objective.spread
         evidence = {
             "column_moments": spread.moments,
@@ -166,7 +174,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
             "class_rows": (labels, weights, p),
             "separation": (solution.value - objective.penalised(solution.x), objective.scale),
         }
-        return Learned(parameters, solution.certificate, evidence)
+        return Learned(parameters, proof_of(objective, solution, self.constraints), evidence)
 
     def _packed(self) -> Vector:
         return np.concatenate([self.coef_, self.thresholds_])
