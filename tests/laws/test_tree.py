@@ -16,6 +16,7 @@ import surefit
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.models.tree.criteria import CLASS_CRITERIA, NUMBER_CRITERIA, gain, impurity, terms
+from surefit.models.tree.export import in_short
 from surefit.models.tree.medians import absolute_gains
 
 CRITERIA = [*CLASS_CRITERIA, *NUMBER_CRITERIA]
@@ -256,7 +257,8 @@ def test_rules_say_what_predict_says(cls):
     assert model.to_text().count("\n") + 1 == model.tree_.node_count
     words = model.explain(frame[:5])
     assert all(
-        text.startswith(str(answer)) for text, answer in zip(words, model.predict(frame[:5]), strict=True)
+        text.startswith(f"{in_short(answer)}, because")
+        for text, answer in zip(words, model.predict(frame[:5]), strict=True)
     )
 
 

@@ -77,6 +77,8 @@ class Certificate:
     def statement(self) -> str:
         """One English sentence."""
         sentence = _SENTENCES[self.claim].format(value=f"{self.value:.3g}", measure=self.measure)
+        if self.holds and self.tolerance == float("inf"):
+            return sentence
         verdict = "within" if self.holds else "NOT within"
         return f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
 

@@ -28,11 +28,20 @@ class Condition:
     def words(self, goes_left: bool) -> str:
         """The condition, or its opposite, as one reads it."""
         if self.threshold is None:
-            listed = ", ".join(map(str, self.levels))
+            listed = ", ".join("missing" if is_gone(level) else str(level) for level in self.levels)
             return f"{self.name} in {{{listed}}}" if goes_left else f"{self.name} not in {{{listed}}}"
         if np.isinf(self.threshold):
             return f"{self.name} is known" if goes_left else f"{self.name} is missing"
         return f"{self.name} {'<=' if goes_left else '>'} {self.threshold:.6g}"
+
+
+def is_gone(level: Any) -> bool:
+    """Whether a level stands for what is missing.
+
+    >>> is_gone(None), is_gone(float("nan")), is_gone("nan")
+    (True, True, False)
+    """
+    return level is None or level != level
 
 
 def conditions(nodes: Nodes, names: Sequence[str], levels: Sequence[NDArray[Any]]) -> dict[int, Condition]:

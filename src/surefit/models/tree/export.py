@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import RefusalError
-from surefit.models.tree.conditions import Condition
+from surefit.models.tree.conditions import Condition, is_gone
 from surefit.models.tree.nodes import Nodes
 
 Answer = Callable[[int], Any]  # of a node: what the tree says there, as a plain Python value
@@ -23,10 +23,10 @@ def as_text(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, deepe
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:
         at, depth, words = stack.pop()
-        about = f"{grown.rows[at]} rows, impurity {grown.impurity[at]:.4g}"
+        about = f"{counted(grown.rows[at])}, impurity {grown.impurity[at]:.4g}"
         indent = "|   " * (depth - 1) + "|-- " if depth else ""
         stop = at not in splits or (deepest is not None and depth >= deepest)
-        tail = f"{answer(at)}  ({about})" if stop else f"({about})"
+        tail = f"{in_short(answer(at))}  ({about})" if stop else f"({about})"
         lines.append(f"{indent}{words}{': ' if words else ''}{tail}")
         if stop:
             continue
@@ -34,6 +34,26 @@ def as_text(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer, deepe
         stack.append((int(grown.right[at]), depth + 1, split.words(False)))
         stack.append((int(grown.left[at]), depth + 1, split.words(True)))
     return "\n".join(lines)
+
+
+def counted(rows: Any) -> str:
+    """A number of rows in words.
+
+    >>> counted(1), counted(2)
+    ('1 row', '2 rows')
+    """
+    return f"{rows} row" if rows == 1 else f"{rows} rows"
+
+
+def in_short(answer: Any) -> str:
+    """An answer as one reads it, numbers with six digits.
+
+    >>> in_short(1 / 3), in_short([1.0, 2.5]), in_short("no")
+    ('0.333333', '[1, 2.5]', 'no')
+    """
+    if isinstance(answer, list | tuple):
+        return f"[{', '.join(map(in_short, answer))}]"
+    return f"{answer:.6g}" if isinstance(answer, float) else str(answer)
 
 
 def as_json(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer) -> str:
@@ -57,7 +77,7 @@ def as_json(nodes: Nodes, splits: Mapping[int, Condition], answer: Answer) -> st
                 "missing_left": split.missing_left,
             }
             if split.threshold is None:
-                node["levels"] = list(split.levels)
+                node["levels"] = [None if is_gone(level) else level for level in split.levels]
             else:
                 node["threshold"] = split.threshold if np.isfinite(split.threshold) else None
         found.append(node)
@@ -92,13 +112,26 @@ def as_sql(
 def _sql_condition(split: Condition, known: Sequence[Any]) -> str:
     name = '"' + split.name.replace('"', '""') + '"'
     if split.threshold is None:
-        inside = f"{name} IN ({', '.join(map(_sql_value, split.levels))})"
-        unknown = f"{name} NOT IN ({', '.join(map(_sql_value, known))})"
-        return f"({inside} OR {name} IS NULL OR {unknown})" if split.missing_left else inside
+        ways = [f"{name} IN ({', '.join(map(_sql_value, own))})"] if (own := _there(split.levels)) else []
+        if split.missing_left and (every := _there(known)):
+            ways.append(f"{name} NOT IN ({', '.join(map(_sql_value, every))})")
+        if _takes_gone(split, known):
+            ways.append(f"{name} IS NULL")
+        return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})" if ways else "FALSE"
     if np.isinf(split.threshold):
         return f"{name} IS NOT NULL"
     inside = f"{name} <= {split.threshold!r}"
     return f"({inside} OR {name} IS NULL)" if split.missing_left else inside
+
+
+def _there(levels: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(level for level in levels if not is_gone(level))
+
+
+def _takes_gone(split: Condition, known: Sequence[Any]) -> bool:
+    """Whether what is missing goes left: as a level of its own if there is one, else as unknown ones."""
+    own_level = any(map(is_gone, known))
+    return any(map(is_gone, split.levels)) if own_level else split.missing_left
 
 
 def _sql_value(value: Any) -> str:
@@ -141,11 +174,12 @@ def as_python(
 
 def _python_condition(split: Condition, known: Sequence[Any]) -> str:
     cell = f"row[{split.column}]"
-    if split.threshold is None:
-        unknown = f"{cell} not in {tuple(known)!r}"
-        inside = f"{cell} in {split.levels!r}"
-        return f"{inside} or {unknown}" if split.missing_left else inside
     gone = f"({cell} is None or {cell} != {cell})"
+    if split.threshold is None:
+        ways = [f"{cell} in {own!r}"] if (own := _there(split.levels)) else []
+        ways += [f"({cell} not in {_there(known)!r} and not {gone})"] if split.missing_left else []
+        ways += [gone] if _takes_gone(split, known) else []
+        return " or ".join(ways) or "False"
     if np.isinf(split.threshold):
         return f"not {gone}"
     inside = f"{cell} <= {split.threshold!r}"
@@ -167,4 +201,4 @@ def path_in_words(
         at = above
     rows, total = int(nodes.grown.rows[leaf]), int(nodes.grown.rows[0])
     way = " and ".join(reversed(steps)) or "no split"
-    return f"{answer(leaf)}, because {way}: so went {rows} of {total} rows."
+    return f"{in_short(answer(leaf))}, because {way}: so went {rows} of {counted(total)}."

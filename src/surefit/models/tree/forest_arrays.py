@@ -89,6 +89,11 @@ def answers_in_units(answers: Floats, target: Target) -> Floats:
     return answers / target.factor + (0.0 if target.centre is None else target.centre)
 
 
+def loss_unit(target: Target) -> float:
+    """What losses for a scaled target are divided by, to be those for the target as it came."""
+    return 1.0 if target.classes else target.factor**2
+
+
 def in_target_units(forest: GrownForest, target: Target) -> GrownForest:
     """The trees of a scaled target in the units of the target as it came; weights of classes as shares."""
     if target.classes:

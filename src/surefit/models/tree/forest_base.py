@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
@@ -21,7 +19,13 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.base import DecisionTree
-from surefit.models.tree.forest_arrays import Bootstrap, ForestParameters, answers_in_units, tree_nodes
+from surefit.models.tree.forest_arrays import (
+    Bootstrap,
+    ForestParameters,
+    answers_in_units,
+    loss_unit,
+    tree_nodes,
+)
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
 from surefit.models.tree.forest_proof import Rescored, rescored
@@ -185,7 +189,7 @@ class Forest(TreeRows, abstract=True):
             block = kept_forest(grower.grow(step), target.classes)
             blocks.append(block)
             counted.append(sum(each.trees for each in blocks))
-            loss = self._judge(errors, block, step, X, grower)
+            loss = self._judge(errors, block, step, X, grower) / loss_unit(target)
             trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
             if self._has_settled(errors.curve):
                 break
@@ -267,7 +271,7 @@ class Forest(TreeRows, abstract=True):
     ) -> Learned:
         """The trees, and what is known of their errors."""
         alone, correlation = errors.decomposition()
-        scale = target.factor**2 if not target.classes else 1.0
+        scale = loss_unit(target)
         common = {
             "loss_curve": np.array(errors.curve) / scale,
             "loss_trees": np.array(counted, dtype=np.int64),
@@ -353,7 +357,7 @@ class Forest(TreeRows, abstract=True):
         medians = self.kernel_criteria[self.criterion] == "absolute"
         leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
         splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)
-        return errors, leaves, splits, target.factor**2 if not target.classes else 1.0
+        return errors, leaves, splits, loss_unit(target)
 
     def _grown(self) -> KeptForest:
         return KeptForest(
@@ -376,23 +380,6 @@ class Forest(TreeRows, abstract=True):
     def _nodes_of(self, t: int) -> Nodes:
         kind = self.kernel_criteria[self.criterion]
         return tree_nodes(self._grown(), t, kind, self._class_counts, self._level_counts())
-
-    def _blocks_of_rows(self, X: Any) -> Iterator[NDArray[Any]]:
-        if issparse(X):
-            step = max(1, 2**22 // max(1, X.shape[1]))
-            for at in range(0, X.shape[0], step):
-                yield matrix_of(X[at : at + step], self.levels_)
-            return
-        yield matrix_of(X, self.levels_)
-
-    def _mean(self, X: Any, values: Floats | None = None) -> Floats:
-        """The mean of what the leaves of rows say."""
-        forest, levels = self._grown(), self._level_counts()
-        said, shared = (forest.said, forest.is_shared) if values is None else (values, False)
-        jobs, blocks = jobs_for(self.n_jobs), self._blocks_of_rows(X)
-        found = [forest_sums(forest, x, said, levels, shared=shared, _threads=jobs)[0] for x in blocks]
-        total = found[0] if len(found) == 1 else np.concatenate(found)
-        return np.divide(total, forest.trees, out=total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

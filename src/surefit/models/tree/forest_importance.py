@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors above 0 from which on a column is worth something
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OutOfBagImportance:
     """By how much the loss of a tree rises when a column is shuffled among the rows that it has not seen.
 
@@ -57,6 +57,12 @@ class OutOfBagImportance:
         """
         sure = self.mean > SURE * np.nan_to_num(self.standard_error, nan=np.inf)
         return np.flatnonzero(~sure & (self.impurity > 0.5 / len(self.impurity)))
+
+    def __repr__(self) -> str:
+        mean, error = self.mean, self.standard_error
+        best = [f"column {j} {mean[j]:.3g} +- {error[j]:.2g}" for j in np.argsort(-mean)[:3]]
+        overrated = ", ".join(map(str, self.overrated.tolist())) or "none"
+        return f"OutOfBagImportance({len(self.each)} trees; {', '.join(best)}; overrated: {overrated})"
 
 
 def out_of_bag_importance(forest: Any, X: Any, target: Any, n_repeats: int) -> OutOfBagImportance:

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError, RefusalError
-from surefit.core.native.forest_walk import forest_apply
+from surefit.core.native.forest_walk import forest_apply, forest_sums
 from surefit.models.tree.base import DecisionTree
-from surefit.models.tree.forest_arrays import answers_in_units, leaf_places
+from surefit.models.tree.forest_arrays import answers_in_units, leaf_places, loss_unit
 from surefit.models.tree.forest_base import Forest
 from surefit.models.tree.forest_growing import Grower
 from surefit.models.tree.forest_importance import OutOfBagImportance, out_of_bag_importance
 from surefit.models.tree.forest_samples import drawn_rows, some_trees
 from surefit.models.tree.forest_views import tree_views
+from surefit.models.tree.members import jobs_for
 from surefit.models.tree.nodes import decision_path
 from surefit.models.tree.rows import matrix_of, whole
 
@@ -111,7 +112,7 @@ class ReadableForest(Forest, abstract=True):
         errors, forest = self._errors(batch, target), self._grown()
         for t in range(forest.trees):
             self._judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)
-        return np.array(errors.curve) / (1.0 if target.classes else target.factor**2)
+        return np.array(errors.curve) / loss_unit(target)
 
     def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         check_is_fitted(self)
@@ -142,6 +143,23 @@ class ReadableForest(Forest, abstract=True):
         found = np.concatenate([forest_apply(forest, rows, levels) for rows in self._blocks_of_rows(X)])
         numbers = [leaf_places(forest, t)[found[:, t]] for t in range(forest.trees)]
         return np.column_stack(numbers).astype(np.int64)
+
+    def _blocks_of_rows(self, X: Any) -> Iterator[NDArray[Any]]:
+        if issparse(X):
+            step = max(1, 2**22 // max(1, X.shape[1]))
+            for at in range(0, X.shape[0], step):
+                yield matrix_of(X[at : at + step], self.levels_)
+            return
+        yield matrix_of(X, self.levels_)
+
+    def _mean(self, X: Any, values: Floats | None = None) -> Floats:
+        """The mean of what the leaves of rows say."""
+        forest, levels = self._grown(), self._level_counts()
+        said, shared = (forest.said, forest.is_shared) if values is None else (values, False)
+        jobs, blocks = jobs_for(self.n_jobs), self._blocks_of_rows(X)
+        found = [forest_sums(forest, x, said, levels, shared=shared, _threads=jobs)[0] for x in blocks]
+        total = found[0] if len(found) == 1 else np.concatenate(found)
+        return np.divide(total, forest.trees, out=total)
 
     def decision_path(self, X: Any) -> tuple[csr_array, NDArray[np.int64]]:
         """Return which nodes each row comes by, those of all trees side by side, and where each begins."""

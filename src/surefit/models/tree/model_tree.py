@@ -12,21 +12,40 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.core.native.tree_grow import Rules, tree_grow
 from surefit.models.linear.ridge import Ridge
+from surefit.models.tree.conditions import conditions
 from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor
+from surefit.models.tree.export import as_text
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelTree:
-    """A regression tree whose leaves hold a model each, by the number of the leaf."""
+    """A regression tree whose leaves hold a model each, by the number of the leaf; names: of the columns."""
 
     tree: DecisionTreeRegressor
     leaves: dict[int, Any]
+    names: tuple[str, ...]
+
+    def to_text(self) -> str:
+        """Return the rules, one line a branch, with the linear predictor of each leaf."""
+        nodes = self.tree._nodes()
+        splits = conditions(nodes, self.names, self.tree.levels_)
+
+        def says(at: int) -> str:
+            model = self.leaves[at]
+            if not hasattr(model, "coef_"):
+                return repr(model)
+            return f"{float(np.ravel(model.intercept_)[0]):.4g}{_mixture(model.coef_, self.names, True)}"
+
+        return as_text(nodes, splits, says)
+
+    def __repr__(self) -> str:
+        return f"ModelTree({len(self.leaves)} leaves; to_text() shows them)"
 
     def predict(self, X: Any) -> Floats:
         """Predict each row by the model of its leaf."""
-        X = np.asarray(X, dtype=np.float64)
+        X = _numbers(X, "a tree of models")
         where, found = self.tree.apply(X), np.empty(len(X))
         for leaf, model in self.leaves.items():
             mine = where == leaf
@@ -55,8 +74,11 @@ def model_tree(
     >>> found = model_tree(X, y, max_depth=1)
     >>> int(found.tree.tree_.feature[0]), bool(np.var(y - found.predict(X)) < 0.05 * np.var(y))
     (0, True)
+    >>> print(found.to_text().splitlines()[0])
+    (200 rows, impurity 3.851)
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    names = _names(X)
+    X, y = _numbers(X, "a tree of models"), np.asarray(y, dtype=np.float64)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     left_over = y - leaf().fit(X, y, weight).predict(X)
     spread = X.std(axis=0)
@@ -69,10 +91,10 @@ def model_tree(
     for number in np.unique(where).tolist():
         mine = where == number
         models[number] = leaf().fit(X[mine], y[mine], None if weight is None else weight[mine])
-    return ModelTree(tree, models)
+    return ModelTree(tree, models, names)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ObliqueTree:
     """A tree whose splits ask w'x <= threshold.
 
@@ -85,10 +107,32 @@ class ObliqueTree:
     right: NDArray[np.int64]
     value: Floats
     classes: NDArray[Any] | None
+    names: tuple[str, ...]
+
+    def to_text(self) -> str:
+        """Return the rules, one line a branch."""
+        lines, stack = [], [(0, 0, "")]
+        while stack:
+            at, depth, words = stack.pop()
+            leaf = self.left[at] < 0
+            indent = "|   " * (depth - 1) + "|-- " if depth else ""
+            value = self.value[at]
+            says = f"{value[0]:.6g}" if self.classes is None else str(self.classes[value.argmax()])
+            lines.append(
+                f"{indent}{words}{': ' if words else ''}{says if leaf else ''}".rstrip() or "all rows"
+            )
+            if not leaf:
+                mixture, t = _mixture(self.directions[at], self.names), self.threshold[at]
+                stack.append((int(self.right[at]), depth + 1, f"{mixture} > {t:.6g}"))
+                stack.append((int(self.left[at]), depth + 1, f"{mixture} <= {t:.6g}"))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"ObliqueTree({np.count_nonzero(self.left < 0)} leaves; to_text() shows them)"
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf of each row."""
-        X = np.asarray(X, dtype=np.float64)
+        X = _numbers(X, "an oblique tree")
         at = np.zeros(len(X), dtype=np.int64)
         while True:
             rows = np.flatnonzero(self.left[at] >= 0)
@@ -118,11 +162,8 @@ def oblique_tree(
     >>> bool(np.mean(tree.predict(X) == y) > 0.97)
     True
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if X.ndim != 2 or not np.isfinite(X).all():
-        raise DataError(
-            "an oblique tree mixes columns of finite numbers: fill gaps in, and encode categories."
-        )
+    names = _names(X)
+    X, y = _numbers(X, "an oblique tree"), np.asarray(y)
     classes = np.unique(y) if classify else None
     Y = np.searchsorted(classes, y)[:, None] if classes is not None else y.astype(np.float64)[:, None]
     centre = 0.0 if classify else float(Y.mean())
@@ -165,7 +206,33 @@ def oblique_tree(
         np.array([node["right"] for node in made]),
         np.array([node["value"] for node in made]),
         classes,
+        names,
     )
+
+
+def _names(X: Any) -> tuple[str, ...]:
+    columns = getattr(X, "columns", None)
+    return tuple(f"x{j}" for j in range(np.shape(X)[1])) if columns is None else tuple(map(str, columns))
+
+
+def _numbers(X: Any, who: str) -> Floats:
+    """Rows as finite numbers."""
+    try:
+        found = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.full((1, 1), np.nan)
+    if found.ndim != 2 or not np.isfinite(found).all():
+        raise DataError(f"{who} mixes columns of finite numbers: fill gaps in, and encode categories.")
+    return found
+
+
+def _mixture(weights: Floats, names: tuple[str, ...], goes_on: bool = False) -> str:
+    """A sum of columns; ``goes_on`` begins it with a sign."""
+    terms = [(float(w), name) for w, name in zip(np.ravel(weights), names, strict=True) if w != 0]
+    if not goes_on and len(terms) == 1 and terms[0][0] == 1.0:
+        return terms[0][1]
+    words = "".join(f" {'-' if w < 0 else '+'} {abs(w):.4g} {name}" for w, name in terms)
+    return words if goes_on else words.removeprefix(" + ").removeprefix(" ")
 
 
 def _mixtures(X: Floats, y: NDArray[Any], counts: tuple[int, ...]) -> Floats | None:

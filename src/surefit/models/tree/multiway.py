@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.models.tree.criteria import impurity
+from surefit.models.tree.export import counted
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ class MultiwayTree:
                 else f"by {self.names[node.column]}"
             )
             indent = "|   " * (depth - 1) + "|-- " if depth else ""
-            lines.append(f"{indent}{words}{says}  ({int(node.counts.sum())} rows)")
+            lines.append(f"{indent}{words}{says}  ({counted(int(node.counts.sum()))})")
             for level, child in reversed(node.children.items()):
                 is_level = "is missing" if level is None else f"= {level}"
                 stack.append((child, depth + 1, f"{self.names[node.column]} {is_level}: "))
@@ -76,9 +77,9 @@ def multiway_tree(
     >>> tree = multiway_tree([["hot"], ["hot"], ["mild"], ["cold"]], ["no", "no", "yes", "no"], names=["air"])
     >>> print(tree.to_text())
     by air  (4 rows)
-    |-- air = cold: no  (1 rows)
+    |-- air = cold: no  (1 row)
     |-- air = hot: no  (2 rows)
-    |-- air = mild: yes  (1 rows)
+    |-- air = mild: yes  (1 row)
     """
     table, (classes, codes) = _cells(rows), np.unique(np.asarray(y), return_inverse=True)
     if table.ndim != 2 or len(table) != len(codes) or len(table) == 0:

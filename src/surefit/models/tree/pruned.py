@@ -94,7 +94,7 @@ class PrunableTree(ReadableTree, abstract=True):
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PruningChoice:
     """The prices of a leaf that were tried, the loss for rows left out, and which price to take.
 
@@ -107,6 +107,14 @@ class PruningChoice:
     best: float
     careful: float
     model: Any
+
+    def __repr__(self) -> str:
+        losses = dict(zip(self.alphas.tolist(), self.errors.mean(axis=1), strict=True))
+        return (
+            f"PruningChoice({len(self.alphas)} prices; best {self.best:.3g} with a loss of "
+            f"{losses[self.best]:.4g}, careful {self.careful:.3g} with {losses[self.careful]:.4g}; "
+            f"{self.model.get_n_leaves()} leaves)"
+        )
 
 
 def choose_pruning(

@@ -15,7 +15,7 @@ from surefit.resample.streams import seed_of, stream
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stability:
     """What trees of resampled rows have in common.
 
@@ -35,6 +35,18 @@ class Stability:
         """The mean over all pairs."""
         above = np.triu_indices(len(self.leaves), k=1)
         return float(self.disagreement[above].mean())
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.root_columns, kind="stable")
+        roots = [
+            f"{self.root_columns[j]} by {'none' if j == len(self.root_columns) - 1 else f'column {j}'}"
+            for j in order
+            if self.root_columns[j] > 0
+        ]
+        return (
+            f"Stability({len(self.leaves)} trees, split first {', '.join(roots)}; {self.leaves.mean():.3g} "
+            f"leaves on average; two trees disagree by {self.mean_disagreement:.3g})"
+        )
 
 
 def stability(

@@ -17,7 +17,7 @@ from surefit.models.base import Learned
 from surefit.models.tree.arrays import as_parameters, in_units
 from surefit.models.tree.coded_rows import plain_engine
 from surefit.models.tree.exact_sums import as_float
-from surefit.models.tree.forest_arrays import in_target_units
+from surefit.models.tree.forest_arrays import in_target_units, loss_unit
 from surefit.models.tree.forest_growing import tree_seeds
 from surefit.models.tree.forest_samples import pruned_forest
 from surefit.models.tree.forest_stream import Judging, StreamedErrors, leaf_gap
@@ -110,15 +110,15 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
         counted.append(sum(each.trees for each in blocks))
         settles = model.settled > 0  # asking all trees again costs a pass, so only where it decides
         so_far = errors() if settles else None
-        trace.record(objective=_number(so_far), learned=learned)
+        trace.record(objective=_number(so_far, loss_unit(target)), learned=learned)
         if so_far is not None and model._has_settled(so_far.curve):
             break
     model._schema = source.schema
     return learned()
 
 
-def _number(errors: StreamedErrors | None) -> float | None:
-    return errors.curve[-1] if errors is not None and np.isfinite(errors.curve[-1]) else None
+def _number(errors: StreamedErrors | None, unit: float) -> float | None:
+    return errors.curve[-1] / unit if errors is not None and np.isfinite(errors.curve[-1]) else None
 
 
 def _judged(
