@@ -143,6 +143,20 @@ def test_fits_of_polynomials_are_called_by_their_name() -> None:
     assert (np.diff(curve.train.mean(axis=1)) < 0).all()
 
 
+def test_a_cross_validation_is_diagnosed_as_it_is():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    found = surefit.cross_validate(surefit.DecisionTreeRegressor(), X, y, train_scores=True)
+    said = surefit.diagnose_fit(found, good=0.5)
+    by_hand = surefit.diagnose_fit(
+        found.train_scores["r2_score"], found.scores["r2_score"], good=0.5, test_share=0.25
+    )
+    assert said.verdict == "overfit"
+    assert str(said) == str(by_hand)
+    with pytest.raises(ValueError, match="train_scores=True"):
+        surefit.diagnose_fit(surefit.cross_validate(surefit.Ridge(), X, y), good=0.5)
+
+
 def test_learning_curves_use_the_rows_they_name() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))

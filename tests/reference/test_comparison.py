@@ -17,6 +17,7 @@ from statsmodels.stats.multitest import multipletests
 import surefit
 from surefit import resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.evaluate import compare
 from surefit.evaluate.compare_bayes import bayesian_correlated_t
 from surefit.evaluate.compare_multiple import adjust_pvalues, tie_groups
 from surefit.evaluate.compare_tests import (
@@ -250,6 +251,11 @@ def test_groups_of_a_table_that_is_read_stay_together() -> None:
     assert [test for _, test in found.results["line"].sizes] == [50, 50, 50]
     with pytest.raises(ValueError, match="groups"):
         surefit.compare(pair, source, split=resample.GroupKFold(3), metrics="r2_score")
+
+
+def test_a_pipeline_is_named_by_its_last_step() -> None:
+    scaled = surefit.make_pipeline(surefit.StandardScaler(), surefit.Ridge())
+    assert list(compare.name_models([scaled, surefit.Ridge()])) == ["Ridge", "Ridge 2"]
 
 
 def test_what_is_said_of_the_best() -> None:

@@ -29,6 +29,7 @@ from surefit.evaluate.cross_validate_result import CrossValidation
 from surefit.evaluate.intervals import rows_tested
 from surefit.evaluate.intervals_rows import row_values
 from surefit.evaluate.rows import ReadRows
+from surefit.evaluate.search_path import last_step
 from surefit.metrics.base import Metric
 from surefit.metrics.squared import MeanSquaredError
 from surefit.resample.choose import pairs_of
@@ -151,7 +152,7 @@ def rank(
 
 
 def name_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
-    """Give each model a name: its own, or its class's, numbered where there are several.
+    """Give each model a name: its own, or its class's, a pipeline its last step's, numbered where several.
 
     >>> import surefit
     >>> list(name_models([surefit.Ridge(), surefit.Ridge(2.0), surefit.Lasso()]))
@@ -162,9 +163,10 @@ def name_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
     else:
         found = {}
         for model in models:
-            name, number = type(model).__name__, 2
+            own = type(last_step(model)[0]).__name__
+            name, number = own, 2
             while name in found:
-                name, number = f"{type(model).__name__} {number}", number + 1
+                name, number = f"{own} {number}", number + 1
             found[name] = model
     if len(found) < 2:
         raise ParameterError("a comparison needs at least two models.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
+from surefit.evaluate.cross_validate_result import CrossValidation
 from surefit.evaluate.intervals_base import ScoreInterval
 from surefit.evaluate.intervals_folds import corrected_interval
 
@@ -41,7 +42,7 @@ class FitVerdict:
 
 def diagnose_fit(
     train: Any,
-    test: Any,
+    test: Any = None,
     *,
     good: float,
     better: str = "higher",
@@ -52,7 +53,8 @@ def diagnose_fit(
 ) -> FitVerdict:
     r"""Say whether a model overfits or underfits, from its scores in each fold.
 
-    train, test: scores of the same folds, for the rows learnt from and those left out. good: the score
+    train, test: scores of the same folds, for the rows learnt from and those left out; or a cross-validation
+    with train_scores alone, whose first metric it is then about. good: the score
     from which on a fit is good enough, such as that of a rival or of the noise. tolerance: a gap that
     does not matter. test_share: rows tested on over rows learnt from. folds: how many scores are of one cut,
     where rows were cut several times. A good training score with a worse
@@ -62,6 +64,12 @@ def diagnose_fit(
     >>> found.verdict, str(found.gap)
     ('overfit', 'gap 0.3775 [0.3276, 0.4274] (95 %, corrected resampled t)')
     """
+    if isinstance(train, CrossValidation):
+        name, metric = next(iter(train.metrics.items()))
+        if name not in train.train_scores:
+            raise DataError("scores of the rows learnt from are missing: ask for train_scores=True.")
+        better, test_share = getattr(metric, "better", "higher"), train.test_share
+        train, test = train.train_scores[name], train.scores[name]
     learnt, left = np.asarray(train, dtype=np.float64), np.asarray(test, dtype=np.float64)
     if learnt.shape != left.shape or learnt.ndim != 1:
         raise DataError("train and test must hold one score for each fold, in the same order.")

@@ -78,9 +78,10 @@ class Importance:
 
     def __str__(self) -> str:
         lines = [f"{self.metric} of {self.baseline:.4g} gets worse, without the column, by"]
+        width = max(map(len, self.names), default=0)
         for j in self.order():
             bounds = f"[{self.low[j]:.4g}, {self.high[j]:.4g}]"
-            lines.append(f"  {self.names[j]:<20} {self.mean[j]:8.4g}  {bounds}")
+            lines.append(f"  {self.names[j]:<{width}}  {self.mean[j]:9.4g}  {bounds}")
         return "\n".join([*lines, f"  intervals: {100 * self.level:g} %, over {self.method}"])
 
 
