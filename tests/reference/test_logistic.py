@@ -204,6 +204,21 @@ class TestCV:
         mean = best.scores_[:, 0].mean(axis=0)
         assert best.Cs_[mean >= mean.max() - error].min() == calm.C_
 
+    @pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss", "accuracy"])
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_folds_that_lack_a_class_are_scored_as_scikit_learns_are(self, classes, scoring):
+        """A class that the rows left out lack, or that only they have."""
+        y = np.sort(THREE[:90] if classes == 3 else THREE[:90] > 0)
+        cv = [(np.arange(90) >= 20, np.arange(90) < 20), (np.arange(90) < 80, np.arange(90) >= 80)]
+        cv = [(np.flatnonzero(train), np.flatnonzero(test)) for train, test in cv]
+        given = {"cv": cv, "Cs": [0.01, 0.1], "scoring": scoring, "l1_ratios": (0,)}
+        given |= {"use_legacy_attributes": False, "tol": 1e-8}
+        ours, theirs = (
+            cls(**given).fit(X[:90], y) for cls in (LogisticRegressionCV, TheirLogisticRegressionCV)
+        )
+        np.testing.assert_allclose(ours.scores_, theirs.scores_, atol=1e-4)
+        assert ours.C_ == theirs.C_
+
     def test_refit_false_is_refused(self):
         with pytest.raises(RefusalError, match="cannot be proved"):
             LogisticRegressionCV(refit=False).fit(X, TWO)

@@ -99,6 +99,10 @@ def test_partial_fit_goes_on_as_scikit_learns_does():
         surefit.verify(ours, X, CLASSES)
     with pytest.raises(DataError, match="first call"):
         surefit.SGDClassifier().partial_fit(X, TWO)
+    with pytest.raises(ParameterError, match="early_stopping should be False with partial_fit"):
+        surefit.SGDClassifier(early_stopping=True).partial_fit(X, TWO)
+    with pytest.warns(ConvergenceWarning, match="Consider increasing max_iter to improve the fit"):
+        surefit.SGDClassifier(max_iter=2, tol=1e-9).fit(X, TWO)
 
 
 @pytest.mark.parametrize("average", [False, True, 40])

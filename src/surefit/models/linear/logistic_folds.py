@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,24 @@ def _score(model: Any, fold: Fold, engine: Engine, coef: Array, intercept: Array
     rows = fold.rows
     weights = {} if rows.weight is None else {"sample_weight": rows.weight}
     labels = classes[np.asarray(rows.y)]
-    return float(scorer(model.scoring)(model.scored_as(coef, intercept, classes), rows.X, labels, **weights))
+    judge = _of_all_classes(scorer(model.scoring), classes)
+    return float(judge(model.scored_as(coef, intercept, classes), rows.X, labels, **weights))
+
+
+def _of_all_classes(judge: Any, classes: NDArray[Any]) -> Any:
+    """Return a scorer that knows all classes: the rows left out may lack some."""
+    from sklearn.metrics import make_scorer
+
+    measure = getattr(judge, "_score_func", None)
+    takes = signature(measure).parameters if measure is not None else {}
+    if measure is None or "labels" not in takes:
+        return judge
+    told: dict[str, Any] = {"labels": classes}
+    if len(classes) == 2 and "pos_label" in takes:
+        told["pos_label"] = classes[-1]
+    told |= getattr(judge, "_kwargs", {})
+    better = judge._sign == 1
+    return make_scorer(measure, greater_is_better=better, response_method=judge._response_method, **told)
 
 
 def choose(Cs: Array, ratios: Array, found: list[PathOfFold], rule: Choice) -> Chosen:

@@ -140,6 +140,13 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         if updating and self.early_stopping:
             raise ParameterError("early_stopping should be False with partial_fit: set it so.")
 
+    def _unproved(self, certificate: Certificate) -> str:
+        if len(self.trace_) < self.max_iter or self.tol is None:
+            return super()._unproved(certificate)
+        # Whoever filters scikit-learn's warnings looks for its words.
+        ended = "Maximum number of iteration reached before convergence. Consider increasing max_iter to "
+        return f"{super()._unproved(certificate)} {ended}improve the fit."
+
     def _loss(self) -> Loss:
         return LOSSES[self.loss][1](self.epsilon)
 

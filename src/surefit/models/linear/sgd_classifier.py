@@ -117,6 +117,7 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take one epoch over some rows; the first call names all ``classes`` that there will ever be."""
+        self._check_settings(updating=True)
         if self.class_weight == "balanced":
             raise RefusalError(
                 "class_weight 'balanced' is not supported for partial_fit: it follows from all rows "
