@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-WHOLE = 80_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
+WHOLE = 100_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
 PIECES = 4  # of a run that is decoded at once: enough for two threads, and few, since each takes a join
-AT_ONCE = 2  # batches of a larger run: fewer starts in the middle of a page, for a little memory
+AT_ONCE = 2  # batches of a larger run, each
+LARGER = 2  # times as large: fewer starts in the middle of a page, for a little memory
 BUFFER = 2**16  # bytes of a column that are fetched at once; every column has one
 
 
@@ -80,6 +81,7 @@ class ParquetFile:
                     several = iter((table.combine_chunks() if len(run.groups) > 1 else table).to_batches())
                     del table
                 else:
+                    rows *= LARGER
                     several = opened.iter_batches(AT_ONCE * rows, list(run.groups), **which)
                 for some in several:
                     yield from (some.slice(at, rows) for at in range(0, some.num_rows, rows))
