@@ -6,8 +6,8 @@ import click
 
 from surefit.cli._frame import GATE_FAILED, Output, stop, verb
 from surefit.cli._table import chosen, table_options
+from surefit.core.diagnosis import SEVERITIES
 
-SEVERITIES = ("problem", "warning", "note")
 _STYLE = {"problem": "bold red", "warning": "yellow", "note": "cyan"}
 
 

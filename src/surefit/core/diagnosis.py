@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from surefit.core.registry import Registered, members
 
 Severity = Literal["note", "warning", "problem"]
-_ORDER: dict[str, int] = {"problem": 0, "warning": 1, "note": 2}
+SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")  # worst first
 
 Evidence = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         if given.issuperset(rule.needs):
             ran.append(name)
             findings.extend(rule().findings(evidence))
-    findings.sort(key=lambda finding: _ORDER[finding.severity])
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return Diagnosis(tuple(findings), tuple(ran))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from surefit.core.diagnosis import Finding
+from surefit.core.diagnosis import SEVERITIES, Finding
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.registry import members
 from surefit.evaluate.frames import frame_of
@@ -20,7 +20,6 @@ from surefit.study.rows import Sampler, stream_of
 from surefit.study.task import decide_task
 
 SAMPLE = 20_000  # rows that are looked at one by one
-SEVERITIES = ("problem", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
