@@ -143,7 +143,8 @@ def _mixture(starts: deque[Floats], ends: deque[Floats]) -> Floats:
     lengths[lengths == 0] = 1.0
     shares = np.linalg.lstsq(change / lengths, steps[-1].ravel(), rcond=1e-12)[0] / lengths
     moves = np.array([(ends[-1] - end).ravel() for end in list(ends)[:-1]]).T
-    return ends[-1] - (moves @ shares).reshape(steps[-1].shape)
+    mixed: Floats = ends[-1] - (moves @ shares).reshape(steps[-1].shape)
+    return mixed
 
 
 def projection_certificate(
