@@ -85,7 +85,7 @@ FORMS = {
 )
 def test_a_permutation_test_is_that_of_single_fits(form, metric, monkeypatch):
     labels = np.array(["no", "yes"])[SKILL.astype(int)]
-    given = {"metric": metric, "draws": 6, "split": StratifiedKFold(4), "sample_weight": WEIGHTS[0] + 1.0}
+    given = {"metric": metric, "draws": 3, "split": StratifiedKFold(3), "sample_weight": WEIGHTS[0] + 1.0}
     together = surefit.permutation_test(surefit.LogisticRegression(), FORMS[form](), labels, **given)
     monkeypatch.setattr(TasksAtOnce, "of", lambda *about: None)
     alone = surefit.permutation_test(surefit.LogisticRegression(), FORMS[form](), labels, **given)
