@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,16 @@ import pytest
 # scikit-learn skips its array-API checks unless scipy is told to before it is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# What is imported and collected lives to the end: searching it for garbage would take a fifth of collecting.
-gc.disable()
 
-
-def pytest_collection_finish() -> None:
-    """Leave what was collected out of every later search for garbage, too."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search nothing for garbage that lives to the end: it would take a fifth of collecting."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
