@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 import surefit
@@ -312,3 +316,30 @@ def test_a_callback_stops_the_members():
     model.fit(*DIABETES)
     assert len(model) == len(list(model)) == len(model.loss_curve_) == 3
     assert model[0] is model.estimators_[0]
+
+
+@pytest.mark.parametrize("classify", [False, True])
+@pytest.mark.parametrize("member", ["tree", "pipeline"])
+def test_frames_with_categories_reach_the_members_as_they_are(member, classify, tmp_path):
+    rng = np.random.default_rng(0)
+    kind = pd.Categorical(rng.choice(["u", "v", "w"], 80))
+    frame = pd.DataFrame({"kind": kind, "size": rng.normal(size=80)})
+    frame.loc[::9, "size"] = np.nan
+    score = 2.0 * (frame["kind"] == "u") + frame["size"].fillna(0)
+    y = np.where(score > 0.5, "high", "low") if classify else score
+    encoded = make_column_transformer((OneHotEncoder(), ["kind"]), (SimpleImputer(), ["size"]))
+    last = surefit.LogisticRegression() if classify else surefit.Ridge()
+    base = None if member == "tree" else make_pipeline(encoded, last)
+    make = surefit.BaggingClassifier if classify else surefit.BaggingRegressor
+    model = make(base, 10, random_state=0, oob_score=True).fit(frame, y)
+    assert model.oob_score_ > 0.85
+    assert surefit.verify(model, frame, y).holds
+    assert not surefit.verify(model, frame, np.roll(y, 1)).holds
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"size": "weight"}))
+    if member == "tree":
+        surefit.save(model, tmp_path / "model.safetensors")
+        again = surefit.load(tmp_path / "model.safetensors").predict(frame)
+        np.testing.assert_array_equal(again, model.predict(frame))
+    with pytest.raises(DataError, match="works on numbers"):
+        make(last, 2).fit(frame, y)

@@ -24,10 +24,10 @@ from surefit.models.baseline.majority import MajorityClassifier
 from surefit.models.linear.rows import gathered
 from surefit.models.tree.bagging_draws import Drawn, Draws, Places, columns_of, columns_to_draw, rows_to_draw
 from surefit.models.tree.bagging_errors import MemberErrors
+from surefit.models.tree.framed_ensemble import FramedEnsemble
 from surefit.models.tree.members import (
     STATED,
     Coded,
-    Ensemble,
     all_rows,
     drift,
     fit_member,
@@ -67,7 +67,7 @@ class BaggingParameters:
     oob_value: float
 
 
-class Bagging(Ensemble, abstract=True):
+class Bagging(FramedEnsemble, abstract=True):
     """Members fitted to rows drawn with replacement, and averaged."""
 
     n_estimators: int
@@ -203,17 +203,17 @@ class Bagging(Ensemble, abstract=True):
 
     def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Floats | None]:
         """The rows of a member: all with how often each was drawn, or those drawn."""
-        X: Any = columns_of(batch.X, drawn.features)
+        X: Any = batch.X
         y, rows = np.asarray(batch.y), drawn.rows
         kept = None if self.bootstrap or batch.weight is None else batch.weight
         if not self.bootstrap and len(rows) == len(batch):
-            return X, y, kept
+            return columns_of(X, drawn.features), y, kept
         counts = np.bincount(rows, minlength=len(batch)).astype(np.float64)
         if kept is not None:
             counts *= kept
         if takes_weights(base) and not self._lacks_a_class(base, y, counts):
-            return X, y, counts
-        return X[rows], y[rows], None if kept is None else kept[rows]
+            return columns_of(X, drawn.features), y, counts
+        return columns_of(X[rows], drawn.features), y[rows], None if kept is None else kept[rows]
 
     def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Floats) -> bool:
         """Whether a class has no row in the bag: a member of surefit then sees the other classes only."""

@@ -114,6 +114,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def _parameters(self, common: dict[str, Any], source: Source) -> BaggingClassifierParameters:
         assert source.schema.classes is not None
+        self._schema = source.schema
         return BaggingClassifierParameters(**common, classes=source.schema.classes)
 
     def _score_of(self, errors: MemberErrors) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.models.tree.frame_rows import FrameRows
 from surefit.resample.draws import draw_rows
 from surefit.resample.streams import stream
 
@@ -92,7 +93,9 @@ def columns_to_draw(asked: Any, width: int) -> int:
 
 
 def columns_of(X: Any, features: Places) -> Any:
-    """Some columns of a matrix; all of them, in their order, without a copy."""
+    """Some columns of a matrix, or of a frame; all of them, in their order, without a copy."""
+    if isinstance(X, FrameRows):
+        return X.columns(features)
     if len(features) == X.shape[1] and np.array_equal(features, np.arange(X.shape[1])):
         return X
     return X[:, features]

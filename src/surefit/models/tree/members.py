@@ -93,6 +93,11 @@ def accepted_by(base: Any, accepts: Accepts) -> Accepts:
     )
 
 
+def takes_frames(base: Any) -> bool:
+    """Whether a model takes frames with categories: those of others look for themselves."""
+    return base._accepted().tables if isinstance(base, Estimator) else True
+
+
 def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
     """All rows in one batch, and evidence of them; what a stream lacks is counted in a pass of its own."""
     inside = in_memory(source)
