@@ -76,7 +76,7 @@ def test_rules_of_a_tree_name_levels_and_not_their_codes(tmp_path: Path) -> None
     assert study.record.chosen.rules is not None
     assert "city in {Bern, Oslo}" in study.record.chosen.rules
     given = (tmp_path / "model.safetensors", tmp_path / "t.parquet")
-    assert "9.0, because city not in {Bern, Oslo}" in call("explain", *given, "--row", 1).out
+    assert "9, because city not in {Bern, Oslo}" in call("explain", *given, "--row", 1).out
     assert "city is missing or unknown" in call("explain", *given, "--row", 3).out
     assert call("explain", *given, "--row", 1, "--json").json["contributions"][0]["value"] == "Rome"
 
