@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from tests.laws.pieces import pieces
+from tests.laws.problems import planted
 
 from surefit.core.errors import RefusalError
 from surefit.data.batch import Batch
 from surefit.engine.serial import Serial
 from surefit.losses import Absolute, Huber, Logistic, Poisson, Softmax, Squared
-from surefit.penalties import L1, L2, GroupL1, NonNegative, NoPenalty, Tikhonov
+from surefit.penalties import L1, L2, GroupL1, NonNegative, NoPenalty, Restricted, Tikhonov
 from surefit.solvers.choose import choose, solver_named, suited
 from surefit.solvers.lbfgs import Step, two_loops
 from surefit.solvers.line_search import FALLS, FLATTENS, strong_wolfe
@@ -280,3 +281,10 @@ def test_a_batch_is_left_as_it_was():
     before = batch.X.copy()
     solve("newton", logistic(batch.X))
     np.testing.assert_array_equal(batch.X, before)
+
+
+def test_columns_are_proved_where_rows_lie_beyond_the_threshold():
+    """Such rows have no curvature, and so residuals in the model that are too large for sums of them."""
+    objective = Objective.of_arrays(*planted(Huber()), Huber(), Restricted(L1(0.035), lower=0.0))
+    found = solver_named("column_newton", tolerance=1e-10).solve(objective)
+    assert found.certificate.holds, found.certificate

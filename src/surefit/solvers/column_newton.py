@@ -156,6 +156,7 @@ class _Run:
         """Go through all columns: their slopes, the gap, and which can be dropped for good."""
         self.objective.passes += 1
         self.z = self._scores()
+        self.value = self._value(self.z, self.coef)
         self._settle_intercept()
         u = self.loss.gradient(self.y, self.z)
         pull = -self.s * u
@@ -230,7 +231,7 @@ class _Run:
         residual = -u / h
         level = float(h @ residual) / mass if free else 0.0
         residual -= level
-        before, old = residual.copy(), self.coef[which]
+        old = self.coef[which]
         w = old.copy()
         ratio = self.total / mass
         scaled = CoordinateTable(ratio * table.l1, ratio * table.l2, table.lower, table.upper)
@@ -246,8 +247,8 @@ class _Run:
             tolerance=0.1 * tolerance * ratio,
             most=SWEEPS,
         )
-        along = before - residual + level
         lift = level - float(facts.mean @ (w - old)) if free else 0.0
+        along = columns_times(block, w - old, None, some) + lift  # rows with no say have residuals too large
         promised = -float(u @ along) / self.total - (table.value(w) - table.value(old))
         if not promised > 0:
             return 0.0
