@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,7 +23,6 @@ from surefit.stats.base import Statistic
 
 OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]
 ManyOutputs = Literal["raw_values", "uniform_average"] | OutputWeights
-Pointwise = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,6 +182,10 @@ class Estimator(
         }
         return {**found, "certificate_": learned.certificate}
 
+    def _class_names(self) -> list[str]:
+        """The classes as words, for the columns of answers; none before the fit."""
+        return [str(label) for label in self.__dict__.get("classes_", ())]
+
     def _answer(self, method: Callable[[Any], Any], X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
         """Apply ``method`` to checked rows: at once for rows in memory, batch by batch for a source.
 

@@ -217,9 +217,6 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         names = self._class_names()
         return self._answer(self._decision, X, to, names[1:] if len(names) == 2 else names)
 
-    def _class_names(self) -> list[str]:
-        return [str(label) for label in self.__dict__.get("classes_", ())]
-
     @abstractmethod
     def _decision(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of checked rows."""

@@ -158,7 +158,7 @@ class LinearModel(MeanLossModel):
     @available_if(_classifies)
     def decision_function(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the scores, (n,) for two classes and (n, k) for more, or write them ``to`` a file."""
-        labels = [str(label) for label in self.__dict__.get("classes_", ())]
+        labels = self._class_names()
         return self._answer(self._scores, X, to, labels if len(labels) > 2 else labels[1:])
 
     def _scores(self, X: Any) -> Any:
@@ -168,7 +168,7 @@ class LinearModel(MeanLossModel):
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the probability of each class, or write them ``to`` a file."""
-        labels = [str(label) for label in self.__dict__.get("classes_", ())]
+        labels = self._class_names()
         return self._answer(self._chances, X, to, labels)
 
     def _chances(self, X: Any) -> NDArray[np.float64]:

@@ -190,9 +190,6 @@ class LogisticBase(SparseCoefficients, LinearClassification, ClassifierMixin, Me
         """Return the logarithms of the probabilities, all their digits far out too."""
         return self._answer(self._log_chances, X, to, self._class_names())
 
-    def _class_names(self) -> list[str]:
-        return [str(label) for label in self.__dict__.get("classes_", ())]
-
     def _chances(self, X: Any) -> NDArray[np.float64]:
         z = self._linear(X)
         if z.ndim == 2:

@@ -188,7 +188,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the probability of each class, or write them ``to`` a file."""
-        labels = [str(label) for label in self.__dict__.get("classes_", ())]
+        labels = self._class_names()
         return self._answer(self._chances, X, to, labels)
 
     def _chances(self, X: Any) -> NDArray[np.float64]:

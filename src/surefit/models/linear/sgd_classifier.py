@@ -213,7 +213,7 @@ class SGDClassifier(StochasticClassifier):
     @available_if(_has_chances)
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
         """Return the probability of each class, or write them ``to`` a file; of many classes, normalised."""
-        return self._answer(self._chances, X, to, [str(label) for label in self.__dict__.get("classes_", ())])
+        return self._answer(self._chances, X, to, self._class_names())
 
     @available_if(_has_chances)
     def predict_log_proba(self, X: Any) -> Floats:

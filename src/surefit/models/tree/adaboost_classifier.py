@@ -214,14 +214,14 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     def decision_function(self, X: Any, *, to: str | Path | None = None) -> Floats:
         """Return the votes, (n,) for two classes and (n, k) for more, or write them ``to`` a file."""
-        names = [str(label) for label in self.__dict__.get("classes_", ())]
+        names = self._class_names()
         return self._answer(
             lambda rows: self._flat(self._all_scores(rows)), X, to, names[1:] if len(names) == 2 else names
         )
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
         """Return the softmax of the votes over one less than the classes, or write it ``to`` a file."""
-        names = [str(label) for label in self.__dict__.get("classes_", ())]
+        names = self._class_names()
         return self._answer(lambda rows: self._shares(self._all_scores(rows)), X, to, names)
 
     def predict_log_proba(self, X: Any) -> Floats:

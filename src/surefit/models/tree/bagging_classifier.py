@@ -182,6 +182,3 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         """The mean probabilities of each row by the members that have not seen it; NaN where none has not."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         return self.oob_answers_
-
-    def _class_names(self) -> list[str]:
-        return [str(label) for label in self.__dict__.get("classes_", ())]
