@@ -126,18 +126,19 @@ class _Rows:
         return self._joint(truth if classes is None else classes[truth], answers, batch.weight, by)
 
     def _methods(self) -> set[str]:
-        return {_method(self.model, metric) for metric in self.metrics.values()}
+        return {answering_method(self.model, metric) for metric in self.metrics.values()}
 
     def _joint(self, truth: Any, answers: dict[str, Any], weight: Any, by: Any) -> Joint:
         found = {}
         for name, metric in self.metrics.items():
-            answer = answers[_method(self.model, metric)]
+            answer = answers[answering_method(self.model, metric)]
             given = truth, answer, weight
             found[name] = metric.of(*given) if by is None else groups.of(metric, *given, by)
         return Joint(found)
 
 
-def _method(model: Any, metric: Metric) -> str:
+def answering_method(model: Any, metric: Metric) -> str:
+    """Return the name of the method whose answers the metric takes, or say that the model has none."""
     wanted = METHODS[metric.task]
     found = next((name for name in wanted if hasattr(model, name)), None)
     if found is None:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.registry import lookup, members
-from surefit.evaluate.assess import METHODS, _method, _told
+from surefit.evaluate.assess import METHODS, _told, answering_method
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair
 
@@ -79,14 +79,16 @@ class FoldWork:
     def _scored(self, model: Any, rows: Any, train: Any) -> tuple[dict[str, Any], dict[str, float]]:
         X, y = _safe_split(model, self.X, self.y, rows, train)
         weight = None if self.weight is None else self.weight[rows]
-        wanted = {_method(model, metric) for metric in self.metrics.values() if isinstance(metric, Metric)}
+        wanted = {
+            answering_method(model, metric) for metric in self.metrics.values() if isinstance(metric, Metric)
+        }
         if hasattr(model, "predict"):  # dir(model) would work out every attribute
             wanted.add("predict")
         answers = {name: aligned(model, name, X, self.classes) for name in sorted(wanted)}
         scores = {}
         for name, metric in self.metrics.items():
             if isinstance(metric, Metric):
-                scores[name] = metric.finish(metric.of(y, answers[_method(model, metric)], weight))
+                scores[name] = metric.finish(metric.of(y, answers[answering_method(model, metric)], weight))
             else:
                 scores[name] = metric(model, X, y, **({} if weight is None else {"sample_weight": weight}))
         return answers, {name: float(score) for name, score in scores.items()}

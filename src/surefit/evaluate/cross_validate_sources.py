@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import ParameterError
 from surefit.data.source import Source
-from surefit.evaluate.assess import _method, assess
+from surefit.evaluate.assess import answering_method, assess
 from surefit.evaluate.cross_validate_folds import Fold, Scorer, filled
 from surefit.evaluate.rows import ReadRows
 from surefit.evaluate.source_models import fit_source
@@ -66,7 +66,7 @@ class AskedWork:
         table, began = self.table, time.perf_counter()
         fitted = table.fit(self.model, train)
         between = time.perf_counter()
-        methods = {name: _method(fitted, metric) for name, metric in self.metrics.items()}
+        methods = {name: answering_method(fitted, metric) for name, metric in self.metrics.items()}
         answers = {
             method: filled(table.ask(fitted, test, method), fitted, method, self.classes)
             for method in sorted(set(methods.values()))

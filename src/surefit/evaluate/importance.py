@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 from surefit.core.errors import ParameterError
 from surefit.core.native.linear_shuffle import linear_shuffle
 from surefit.data.door import is_streamed
-from surefit.evaluate.assess import _method
+from surefit.evaluate.assess import answering_method
 from surefit.evaluate.cross_validate_folds import chosen_metrics
 from surefit.evaluate.cross_validate_sources import need_own_metrics
 from surefit.evaluate.frames import frame_of
@@ -159,7 +159,7 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
             return _squared_linear(*linear, y.astype(np.float64), scorer, orders, columns)
     trees = trees_of(model)
     if trees is not None and table is not None:
-        method = _method(model, scorer)
+        method = answering_method(model, scorer)
         if method == "predict" and is_classifier(model):
             now = np.asarray(model.predict_proba(X))
         else:
@@ -177,7 +177,7 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
         return None
     table, coef, scores = linear
     classes = getattr(model, "classes_", None)
-    as_label = is_classifier(model) and _method(model, scorer) == "predict"
+    as_label = is_classifier(model) and answering_method(model, scorer) == "predict"
 
     def straight() -> Iterator[tuple[int, int, Any]]:
         for j in columns:
@@ -226,7 +226,7 @@ def _squared_linear(
 def _as_read(model: Any, scorer: Any, table: ReadRows, orders: Any, columns: Any) -> Any:
     """One pass for each shuffling: of the table, a column and the answers are held."""
     need_own_metrics({"metric": scorer})
-    method = _method(model, scorer)
+    method = answering_method(model, scorer)
 
     def answers() -> Iterator[tuple[int, int, Any]]:
         for j in columns:
@@ -239,7 +239,7 @@ def _as_read(model: Any, scorer: Any, table: ReadRows, orders: Any, columns: Any
 
 def _slow(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, columns: Any) -> Any:
     if isinstance(scorer, Metric):
-        method = _method(model, scorer)
+        method = answering_method(model, scorer)
         asked = changed_by_asking(model, [method], X, orders, columns)
         answers = ((j, r, found[method]) for j, r, found in asked)
         return _scored(scorer, y, weight, getattr(model, method)(X), answers, columns, orders)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.progress import progress
 from surefit.engine.in_turn import in_turn
-from surefit.evaluate.assess import _method
+from surefit.evaluate.assess import answering_method
 from surefit.evaluate.cross_validate_folds import FoldWork
 from surefit.evaluate.rows import HeldRows
 from surefit.metrics.base import Metric
@@ -91,7 +91,7 @@ class TasksAtOnce:
 
     def _score(self, task: Task, scores: Any) -> float:
         test = task.test
-        answer = self.learner.answer(scores[test], _method(self.model, self.scorer))
+        answer = self.learner.answer(scores[test], answering_method(self.model, self.scorer))
         weight = None if self.table.weight is None else self.table.weight[test]
         truth = self.table.y[task.order[test]]
         return float(self.scorer.finish(self.scorer.of(truth, answer, weight)))

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 from surefit.core.errors import SurefitWarning, warn
 from surefit.core.progress import progress
 from surefit.engine.in_turn import in_turn
-from surefit.evaluate.assess import _method
+from surefit.evaluate.assess import answering_method
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, Scorer, aligned, weights_for
 from surefit.evaluate.cross_validate_store import FoldStore
 from surefit.evaluate.search_path import (
@@ -79,7 +79,7 @@ class SearchWork:
     def _kept(self, model: Any, answers: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(self.scorer, Metric):
             return {}
-        method = _method(model, self.scorer)
+        method = answering_method(model, self.scorer)
         return {method: answers[method]}
 
     def _along_path(self, group: Sequence[Params], pair: Pair) -> list[Fold]:
@@ -147,7 +147,7 @@ class SearchWork:
             model = next(models)
             fitted = time.perf_counter()
             if isinstance(self.scorer, Metric):
-                method = _method(model, self.scorer)
+                method = answering_method(model, self.scorer)
                 answers = {method: aligned(model, method, unseen, self.classes)}
                 metric = self.scorer
                 score = metric.finish(metric.of(truth, answers[method], seen.get("sample_weight")))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.config import config
-from surefit.evaluate.assess import METHODS, _method
+from surefit.evaluate.assess import METHODS, answering_method
 from surefit.evaluate.cross_validate_folds import Fold, aligned, weights_for
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, pairs_of
@@ -100,7 +100,7 @@ class Work:
             own, other = (None, None) if weight is None else (weight[train], weight[test])
             for k, settings in enumerate(grid):
                 model = self._fit(entrant.model(settings), X[train], y[train], own)
-                answer = aligned(model, _method(model, metric), X[test], self.held.classes)
+                answer = aligned(model, answering_method(model, metric), X[test], self.held.classes)
                 worth[k] += sign * float(metric.finish(metric.of(y[test], answer, other)))
         return int(np.argmax(np.where(np.isfinite(worth), worth, -np.inf)))
 
@@ -110,7 +110,7 @@ class Work:
         methods = {name: method_of(model, metric) for name, metric in self.metrics.items()}
         first = next(iter(self.metrics))
         if methods[first] is None:
-            _method(model, self.metrics[first])  # which says what is missing
+            answering_method(model, self.metrics[first])  # which says what is missing
         wanted |= {method for method in methods.values() if method is not None}
         answers = {name: aligned(model, name, unseen, self.held.classes) for name in sorted(wanted)}
         scores = {}

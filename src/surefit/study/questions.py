@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.data.table import Table
-from surefit.evaluate.assess import _method
+from surefit.evaluate.assess import answering_method
 from surefit.evaluate.cross_validate_folds import aligned
 from surefit.evaluate.intervals_folds import corrected_interval
 from surefit.metrics.base import Metric
@@ -94,7 +94,7 @@ def importance(
             break
         rng = np.random.default_rng([seed, number])
         orders = [rng.permutation(len(one.y)) for _ in range(SHUFFLES)]
-        method, blocks = _method(one.model, metric), one.blocks
+        method, blocks = answering_method(one.model, metric), one.blocks
 
         def score(X: Any, one: FoldModel = one, method: str = method) -> float:
             answer = aligned(one.model, method, X, held.classes)
