@@ -25,8 +25,8 @@ def readable(pipeline: Any) -> Any:
     >>> tree = surefit.DecisionTreeRegressor()
     >>> print(readable(surefit.make_pipeline(surefit.TablePreparer("tree"), tree).fit(table, "y")).to_text())
     (40 rows, impurity 4)
-    |-- city in {Oslo}: 5.0  (20 rows, impurity 0)
-    |-- city not in {Oslo}: 1.0  (20 rows, impurity 0)
+    |-- city in {Oslo}: 5  (20 rows, impurity 0)
+    |-- city not in {Oslo}: 1  (20 rows, impurity 0)
     """
     steps = [step for _, step in pipeline.steps] if hasattr(pipeline, "steps") else [pipeline]
     tree = steps[-1]
