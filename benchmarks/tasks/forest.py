@@ -95,6 +95,7 @@ TASK = Task(
         case(10**5, False, "1e5 rows, classes"),
         case(10**5, True, "1e5 rows, numbers"),
         case(10**6, False, "1e6 rows, classes"),
+        case(10**6, True, "1e6 rows, numbers"),
     ],
     quick=case(2000, False, "2000 rows, classes"),
     contenders=[
