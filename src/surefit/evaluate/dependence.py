@@ -157,7 +157,9 @@ def _grid(own: NDArray[Any], values: Any) -> NDArray[Any]:
 def _known(own: NDArray[Any]) -> NDArray[np.bool_]:
     if own.dtype.kind == "f":
         return np.isfinite(own)
-    return np.array([value is not None and bool(value == value) for value in own], dtype=bool)
+    missing: Any = None
+    there: Any = (own != missing) & (own == own)
+    return np.asarray(there, dtype=np.bool_)
 
 
 def _answer(model: Any, target: Any) -> tuple[Any, str]:

@@ -14,7 +14,7 @@ from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import EPS, Move
 from surefit.solvers.methods.newton import DampedNewton
 from surefit.solvers.objective import Objective
-from surefit.solvers.room import Room, numbers
+from surefit.solvers.room import Room, numbers, refusal
 
 Array = NDArray[np.float64]
 LEAST, MOST, GROWTH = 1e-10, 1e6, 10.0  # of the damping, relative to the diagonal
@@ -27,11 +27,7 @@ class NewtonWithin(DampedNewton, abstract=True):  # not listed: it needs a joint
     needs: ClassVar[Needs] = Needs(loss=("smooth",), penalty=("convex",))
 
     def _refusal(self, objective: Objective) -> str | None:
-        table = numbers(objective)
-        if table is not None and not table.l1.any():
-            return None
-        named = type(objective.penalty).__name__
-        return f"the {self.name} solver needs a penalty of squares, bounded or in order, and {named} is none."
+        return refusal(self.name, objective)
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         columns = objective.columns

@@ -56,3 +56,12 @@ def numbers(objective: Objective) -> CoordinateTable | None:
     if isinstance(penalty, Ordered):
         return penalty._table(objective.columns)
     return penalty.table(objective.columns) if penalty.offers("table") else None
+
+
+def refusal(solver: str, objective: Objective) -> str | None:
+    """Say why a model of squares within constraints is not one of this objective; None where it is."""
+    table = numbers(objective)
+    if table is not None and not table.l1.any():
+        return None
+    named = type(objective.penalty).__name__
+    return f"the {solver} solver needs a penalty of squares, bounded or in order, and {named} is none."

@@ -18,7 +18,7 @@ from surefit.solvers.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.quadratic_model import Factor
-from surefit.solvers.room import Room, numbers
+from surefit.solvers.room import Room, numbers, refusal
 from surefit.solvers.sampled import start_from_sample
 from surefit.stats.joint_curvature import JointCurvature
 
@@ -49,11 +49,7 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     def _refusal(self, objective: Objective) -> str | None:
-        table = numbers(objective)
-        if table is not None and not table.l1.any():
-            return None
-        named = type(objective.penalty).__name__
-        return f"the {self.name} solver needs a penalty of squares, bounded or in order, and {named} is none."
+        return refusal(self.name, objective)
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
         """Minimise from a packed point (its loss's scale with it), or from the objective's ``null``."""
