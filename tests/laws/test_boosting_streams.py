@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 import surefit
 from surefit import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from surefit.core.errors import ParameterError
 from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.level_sums import level_route, level_sums
 from surefit.models.tree.bins import find_bins
@@ -170,11 +169,98 @@ def test_rows_held_out_of_many_are_drawn_by_their_numbers(
     assert not surefit.verify(streamed, FRAME, Z + (np.arange(ROWS) == 7), sample_weight=WEIGHT).holds
 
 
+SCORED: dict[str, tuple[str, dict[str, Any]]] = {
+    "r2": ("squares", {"learning_rate": 0.9}),
+    "neg_median_absolute_error": ("medians", {}),
+    "roc_auc": ("two classes", {"learning_rate": 0.9}),
+    "neg_log_loss": ("three classes", {"learning_rate": 0.9}),
+    "on training rows": ("three classes", {"scoring": "accuracy", "validation_fraction": None}),
+    "own score": ("poisson", {"scoring": None, "validation_fraction": 0.3}),
+}
+
+
+def scored(name: str) -> Any:
+    case, more = SCORED[name]
+    stops = {"early_stopping": True, "random_state": 1, "max_iter": 12, "n_iter_no_change": 2}
+    return model(case).set_params(**{"scoring": name, **stops, **more})
+
+
+def scored_alike(one: Any, two: Any) -> None:
+    same(one, two)
+    np.testing.assert_array_equal(one.train_score_, two.train_score_)
+    np.testing.assert_array_equal(one.validation_score_, two.validation_score_)
+    assert one.n_iter_ == two.n_iter_ == len(two.train_score_) - 1 > 0
+
+
+@pytest.mark.parametrize("most", [10_000, 37], ids=["all rows", "some rows"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", SCORED)
+def test_a_scorer_looks_at_the_rows_that_it_looks_at_in_memory(
+    name: str, weighted: bool, most: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", most)
+    asked = {"sample_weight": "w"} if weighted else {}
+    for number, part in enumerate(np.split(np.arange(ROWS), [150, 151])):
+        columns = table(SCORED[name][0]).drop(columns=[] if weighted else ["w"])
+        columns.iloc[part].to_parquet(f"{tmp_path}/{number}.parquet")
+    gathered = scored(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
+    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    streamed = scored(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
+    scored_alike(streamed, gathered)
+    assert surefit.verify(streamed, f"{tmp_path}/*.parquet", "y", **asked).holds
+
+
+def test_a_score_that_no_longer_rises_stops_a_stream(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path, "squares", 100)
+    asked = scored("r2").set_params(max_iter=60)
+    gathered = clone(asked).fit(folder, "y", sample_weight="w")
+    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    streamed = clone(asked).fit(folder, "y", sample_weight="w")
+    assert streamed.n_iter_ < 60
+    scored_alike(streamed, gathered)
+
+
+@pytest.mark.parametrize("drawn", [2**20, 50], ids=["by a mask", "by numbers"])
+@pytest.mark.parametrize("engine", ["serial", "threads", "dask"])
+def test_no_cut_and_no_engine_changes_a_score(
+    engine: str, drawn: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "dask":
+        pytest.importorskip("dask")
+    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", 23)
+    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_DRAWN", drawn)
+    asked = scored("neg_log_loss").set_params(max_iter=2, max_leaf_nodes=8)
+    folder = written(tmp_path, "three classes", 10, 11, 250)
+    gathered = clone(asked).fit(folder, "y", sample_weight="w")
+    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    with surefit.config(engine=engine, n_threads=2):
+        scored_alike(clone(asked).fit(folder, "y", sample_weight="w"), gathered)
+
+
 @pytest.mark.usefixtures("nothing_fits")
-def test_what_looks_at_all_rows_at_once_is_refused(tmp_path: Any) -> None:
-    folder = written(tmp_path, "squares")
-    with pytest.raises(ParameterError, match="use scoring='loss'"):
-        NUMBERS(scoring="r2", early_stopping=True).fit(folder, "y")
+@pytest.mark.parametrize("engine", ["threads", "dask"])
+def test_scores_go_on_from_the_last_round(
+    engine: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "dask":
+        pytest.importorskip("dask")
+    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", 23)
+    folder = written(tmp_path, "squares", 100)
+    asked = scored("r2").set_params(n_iter_no_change=10)
+    with surefit.config(engine=engine):
+        warm = clone(asked).set_params(warm_start=True, max_iter=1).fit(folder, "y", sample_weight="w")
+        warm.set_params(max_iter=3).fit(folder, "y", sample_weight="w")
+    whole = clone(asked).set_params(max_iter=3).fit(folder, "y", sample_weight="w")
+    scored_alike(warm, whole)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_a_scorer_looks_at_rows_given_apart(tmp_path: Any) -> None:
+    FRAME.assign(y=Z).iloc[:300].to_parquet(tmp_path / "0.parquet")
+    apart = {"X_val": FRAME[300:], "y_val": Z[300:]}
+    asked = NUMBERS(max_iter=4, early_stopping=True, scoring="r2")
+    streamed = clone(asked).fit(str(tmp_path / "*.parquet"), "y", **apart)
+    scored_alike(streamed, clone(asked).fit(FRAME[:300], Z[:300], **apart))
 
 
 RULES = {

@@ -18,12 +18,13 @@ share before they grow.
 ``bins.py`` cuts columns into bins of one byte. ``boosting_base.py`` boosts trees of such codes:
 ``boosting_rows.py`` makes the codes, of rows or of a stream, ``boosting_rounds.py`` makes the rounds,
 ``boosting_losses.py`` says what is boosted, ``boosting_ranks.py`` finds medians and quantiles of errors, and
-``boosting_trees.py`` keeps the trees and answers.
+``boosting_trees.py`` keeps the trees and answers; ``boosting_scoring.py`` lets a scorer stop the rounds.
 
 Tables larger than memory grow the same trees from sums that passes add up: ``coded_rows.py`` are their codes,
 ``exact_sums.py``, ``level_target.py`` and ``row_draws.py`` keep sums and draws free of how a table is cut.
 ``boosting_levels.py`` and ``tree_levels.py`` are one tree that grows so, ``boosting_stream.py`` and
-``tree_stream.py`` make the passes, ``stream_learning.py`` learns and proves trees and forests from them.
+``tree_stream.py`` make the passes, ``boosting_sample.py`` keeps the rows that a scorer looks at,
+``stream_learning.py`` learns and proves trees and forests from them.
 
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py`` and, for one
 of classes, in ``level_target.py``, its name in the estimator; the laws compare them.

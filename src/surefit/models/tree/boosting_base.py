@@ -170,7 +170,8 @@ class HistGradientBoosting(TreeRows, abstract=True):
             groups=interaction_groups(self.interaction_cst, schema.width),
         )
         groves = [self._grove()] if goes_on else []
-        setup = Setup(loss, rules, self.learning_rate, number, baseline, groves)
+        by_loss = self.scoring == "loss"
+        setup = Setup(loss, rules, self.learning_rate, number, baseline, groves, scored=stops and not by_loss)
         rounds = rows.rounds(setup, lambda: answered(self, source, engine, groves[0])[0])
         assert setup.baseline is not None
         baseline = setup.baseline
@@ -189,7 +190,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
             stated = proof(common.training_loss, common.held_out_loss)
             return Learned(self._parameters(common, schema), stated, self._evidence(stopping, rows))
 
-        final = rounds.run(trace, self.max_iter - done, stopping, self.scoring == "loss", learned)
+        final = rounds.run(trace, self.max_iter - done, stopping, by_loss, learned)
         return learned(final)
 
     def _signs(self, schema: Schema, loss: BoostLoss) -> tuple[int, ...]:

@@ -67,7 +67,10 @@ class Stopping:
 
 @dataclass(slots=True)
 class Setup:
-    """What rounds begin with; baseline: None for the best constant. groves: the trees that there are."""
+    """What rounds begin with; baseline: None for the best constant. groves: the trees that there are.
+
+    scored: whether a scorer looks at rows after each round.
+    """
 
     loss: BoostLoss
     rules: BoostRules
@@ -75,6 +78,7 @@ class Setup:
     seed: int
     baseline: Floats | None
     groves: list[Grove]
+    scored: bool = False
 
 
 @dataclass(slots=True)

@@ -15,7 +15,18 @@ from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_rounds import Part
 
 Floats = NDArray[np.float64]
-MOST_ROWS = 10_000  # of training rows that are scored each round
+MOST_ROWS = 10_000  # of each part that are scored each round
+
+
+def looked_at(count: int) -> NDArray[np.int64]:
+    """Return the numbers of the rows of a part at which a scorer looks: all, or evenly spaced ones.
+
+    >>> looked_at(3).tolist(), looked_at(20_000)[[0, 1, -1]].tolist()
+    ([0, 1, 2], [0, 2, 19999])
+    """
+    if count <= MOST_ROWS:
+        return np.arange(count)
+    return np.linspace(0, count - 1, MOST_ROWS).astype(np.int64)
 
 
 def scorer_of(model: Any, loss: BoostLoss, schema: Schema) -> Callable[[Part], float]:
@@ -24,12 +35,9 @@ def scorer_of(model: Any, loss: BoostLoss, schema: Schema) -> Callable[[Part], f
     make: Any = Numbers if classes is None else Classes
     scorer = check_scoring(make(loss, classes, None), scoring=model.scoring)
 
-    def score(part: Part) -> float:
-        rows = (
-            slice(None)
-            if len(part.y) <= MOST_ROWS
-            else np.linspace(0, len(part.y) - 1, MOST_ROWS).astype(int)
-        )
+    def score(whole: Any) -> float:
+        part: Part = getattr(whole, "scored", whole)  # of rows that are not here, those gathered for this
+        rows: Any = slice(None) if len(part.y) <= MOST_ROWS else looked_at(len(part.y))
         standing = make(loss, classes, part.score[:, rows])
         y: Any = part.y[rows]
         y = y if classes is None else classes[y.astype(np.intp)]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import ParameterError
 from surefit.data.batch import Batch
 from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
@@ -92,19 +91,15 @@ class StreamedRows:
         if setup.baseline is None:
             setup.baseline = found.start()
         found.baseline = setup.baseline
+        if setup.scored:
+            found.gather_scored()
         return found
 
 
 def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, draw: Any) -> StreamedRows:
     """Look at the targets, and draw what is held out."""
-    who, schema = type(model).__name__, source.schema
-    if model.scoring != "loss":
-        raise ParameterError(
-            f"{who}: scoring={model.scoring!r} looks at all rows at once, and the codes of these rows do not "
-            "fit in memory: use scoring='loss'."
-        )
     facts = target_facts(source, engine)
-    coding = replace(coding, factors=class_factors_of(model, facts, schema))
+    coding = replace(coding, factors=class_factors_of(model, facts, source.schema))
     kept: list[NDArray[np.bool_]] = []
 
     def targets() -> Floats:

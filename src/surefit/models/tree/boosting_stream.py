@@ -22,6 +22,7 @@ from surefit.models.tree.boosting_levels import BoostGrowth, FixedPoint, Plan
 from surefit.models.tree.boosting_losses import BoostLoss
 from surefit.models.tree.boosting_ranks import RankSums, Window, leaf_quantiles, weight_unit, whole_weights
 from surefit.models.tree.boosting_rounds import Part, Rounds, refuse_runaway
+from surefit.models.tree.boosting_sample import scored_rows
 from surefit.models.tree.boosting_trees import Grove, empty_grove, grove_of, joined
 from surefit.models.tree.coded_rows import KeptRows
 from surefit.models.tree.exact_sums import ExactSums, WholeSums, exact_sum, power_of
@@ -217,11 +218,15 @@ def _weight(rows: tuple[Floats, Floats, Floats | None]) -> float:
 
 @dataclass(slots=True)
 class Measured:
-    """Rows that are not here: their number, their weight and their loss when it was last added up."""
+    """Rows that are not here: their number, their weight and their loss when it was last added up.
+
+    scored: those of them that a scorer looks at, where one does.
+    """
 
     rows: int = 0
     total: float = 1.0
     loss: float = float("nan")
+    scored: Part | None = None
 
     def mean_loss(self, loss: BoostLoss) -> float:
         """The weighted mean of the loss."""
@@ -252,6 +257,13 @@ class StreamedRounds(Rounds):
         if self.loss.by_rank:
             return self._middles(standing, None, 1)
         return self.loss.start_of(self.engine.accumulate(_Start(standing), self.source))
+
+    def gather_scored(self) -> None:
+        """Gather the rows that a scorer looks at, as the rounds begin."""
+        train, held_out = scored_rows(self._standing(), self.source, self.engine)
+        self.train.scored = train
+        if isinstance(self.held_out, Measured):
+            self.held_out.scored = held_out
 
     def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Floats:
         """The medians or quantiles of the errors in leaves."""
@@ -313,8 +325,13 @@ class StreamedRounds(Rounds):
             self.by_code.append(by_code)
             self.fresh.append(by_code)
             self.trees += 1
-            if isinstance(self.held_out, Part):
-                by_code.add_to(self.held_out.score[k : k + 1], self.held_out.codes)
+            for part in self._parts_here():
+                by_code.add_to(part.score[k : k + 1], part.codes)
+
+    def _parts_here(self) -> list[Part]:
+        """The rows whose scores are kept in memory: those given apart, and those that are scored."""
+        parts = (part.scored if isinstance(part, Measured) else part for part in (self.train, self.held_out))
+        return [part for part in parts if part is not None]
 
 
 def losses(
