@@ -181,6 +181,9 @@ TASK = Task(
             partial(sklearn_, solver="newton-cholesky", tol=1e-4),
             "sklearn.linear_model",
         ),
+        contender(
+            "sklearn newton-cg", partial(sklearn_, solver="newton-cg", tol=1e-5), "sklearn.linear_model"
+        ),
         contender("sklearn saga", partial(sklearn_, solver="saga", tol=1e-5), "sklearn.linear_model"),
         contender("liblinear", partial(sklearn_, solver="liblinear", tol=1e-5), "sklearn.linear_model"),
         contender("intelex", intelex_, "sklearnex.linear_model"),
