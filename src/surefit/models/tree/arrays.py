@@ -80,6 +80,11 @@ class Target:
     factor: float = 1.0
     power: int = 0
 
+    @property
+    def grain(self) -> Floats | float:
+        """The last digit of an answer in units of Y: far from zero, leaves cannot say more of their rows."""
+        return 0.0 if self.centre is None else np.finfo(np.float64).eps * np.abs(self.centre) * self.factor
+
 
 def in_units(grown: Grown, target: Target, value: Floats | None = None) -> Nodes:
     """The tree of the scaled target, in the units of the target as it came."""

@@ -216,7 +216,8 @@ class DecisionTree(TreeRows, abstract=True):
         target = self._target(batch, weight)
         rules = self._rules(X, weight, target, self.max_features_, self.seed_)
         nodes = scaled_by(self._nodes(), target)
-        problem = Problem(X, target.Y, weight, self.kernel_criteria[self.criterion], target.classes, rules)
+        kind = self.kernel_criteria[self.criterion]
+        problem = Problem(X, target.Y, weight, kind, target.classes, rules, grain=target.grain)
         if self._has_detours:
             return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))

@@ -10,10 +10,9 @@ from scipy.sparse import csr_array
 
 from surefit.core.native.tree_grow import Grown
 from surefit.models.tree.criteria import gain, terms
-from surefit.models.tree.leaf_values import SINGLE
 from surefit.models.tree.medians import absolute_gains
 from surefit.models.tree.nodes import Nodes
-from surefit.models.tree.proof import Problem
+from surefit.models.tree.proof import DEVIATION, Problem
 from surefit.models.tree.surrogate_arrays import Surrogates
 from surefit.models.tree.surrogates import SurrogateGrower, SurrogateNode, Way, parted
 from surefit.models.tree.ways import between, level_ways, number_ways
@@ -157,9 +156,11 @@ def prove_detours(
         )
         own = again._node(mine, weight)
         worse("weight", abs(own.weight / node.weight - 1.0) + float(own.rows != node.rows))
-        worse("value", float(np.abs(own.value - node.value).max()) / scale)
-        digits = SINGLE * own.impurity if problem.criterion == "absolute" else 0.0
-        worse("value", (abs(own.impurity - node.impurity) - digits) * node.weight / root)
+        absolute = problem.criterion == "absolute"
+        if absolute or node.way is None:  # what inner nodes say is added up from leaves, unless a median
+            worse("value", float((np.abs(own.value - node.value) - problem.grain).max()) / scale)
+            digits = DEVIATION * own.impurity if absolute else 0.0
+            worse("value", (abs(own.impurity - node.impurity) - digits) * node.weight / root)
         if node.way is None:
             continue
         stored, best = _gains(problem, nodes.grown.levels, X[mine], problem.Y[mine], weight, node.way)

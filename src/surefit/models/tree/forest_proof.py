@@ -56,7 +56,7 @@ def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_b
         seed = int(seeds[t])
         weight = weights_drawn(grower.sample, len(X), seed, target)
         rules, exact = replace(grower.rules, seed=seed), LOCAL_ROWS if by_bins else None
-        problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact)
+        problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact, target.grain)
         worst = max(worst, *best_splits(nodes, problem).values())
         looked_at = nodes.inner if exact is None else nodes.inner & (nodes.grown.rows <= exact)
         trees, splits = trees + 1, splits + int(np.count_nonzero(looked_at))

@@ -16,7 +16,7 @@ from surefit.core.native.forest_grow import GrownForest, Sample, joined, packed,
 from surefit.core.native.forest_walk import forest_apply
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.exact_sums import as_float, exact_sum
-from surefit.models.tree.forest_arrays import answers_in_units, some_trees, tree_nodes
+from surefit.models.tree.forest_arrays import some_trees, tree_nodes
 from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.pruning import pruned_at
 from surefit.models.tree.row_draws import row_counts
@@ -101,8 +101,9 @@ def leaf_drift(
 ) -> float:
     """By how much leaves differ from what their rows say: their weights, and values unless ``medians``."""
     leaves = forest_apply(forest, X, levels)
-    truth = answers_in_units(target.Y.astype(np.float64), target)
-    size = max(float(np.abs(truth).max(initial=0.0)), 1e-300)
+    # Numbers in scaled units: far from zero, a share of the target itself would hide a changed leaf.
+    centre = np.zeros(target.Y.shape[1]) if target.centre is None else target.centre
+    size = max(float(np.abs(target.Y).max(initial=0.0)), 1e-300)
     worst = 0.0
     for t, seed in enumerate(seeds.tolist()):
         one = some_trees(forest, t, t + 1)
@@ -120,8 +121,9 @@ def leaf_drift(
                 found = np.bincount(at, drawn, weight.size * width).reshape(-1, width) / weight[:, None]
                 worst = max(worst, float(np.abs(found - value[:, from_ : from_ + width]).max()))
             else:
-                found = np.bincount(leaves[:, t], drawn * truth[:, o], len(weight)) / weight
-                worst = max(worst, float(np.abs(found - value[:, o]).max() / size))
+                found = np.bincount(leaves[:, t], drawn * target.Y[:, o], len(weight)) / weight
+                gap = np.abs(found - (value[:, o] - centre[o]) * target.factor)
+                worst = max(worst, float((gap - np.broadcast_to(target.grain, centre.shape)[o]).max() / size))
             from_ += width
     return worst
 

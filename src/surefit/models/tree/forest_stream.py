@@ -165,7 +165,7 @@ def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
     return np.array(pairs), np.array([w.sum(), w @ (squares[seen] / c)])
 
 
-def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget, size: float) -> float:
+def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
     worst, weights = 0.0, forest.weight
     for t in range(forest.trees):
@@ -177,5 +177,6 @@ def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget, size: floa
     found = leaves[:, 1:] / weights[:, None]
     if target.classes:
         return max(worst, float(np.abs(found - forest.value).max()))
-    found = found / target.factor + target.centre
-    return max(worst, float(np.abs(found - forest.value).max()) / size)
+    # In units of the target's reach: far from zero, a share of the target itself would hide a changed leaf.
+    gap = np.abs(found - (forest.value - target.centre) * target.factor)
+    return max(worst, float((gap - target.target(np.empty(0)).grain).max()))

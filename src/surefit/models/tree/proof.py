@@ -25,12 +25,16 @@ from surefit.models.tree.ways import between, drawn_way, level_ways, number_ways
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+# Absolute deviations are rounded to a float32 when a tree is kept, and once more each time that it is pruned.
+DEVIATION = 4 * SINGLE
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """What a tree was grown from: rows, targets (n, outputs), weights, criterion and rules.
 
     exact_rows: up to which a node was searched value by value; the splits of larger ones are left out.
+    grain: by how much rounding moves what a leaf says, see ``Target``.
     """
 
     X: NDArray[Any]
@@ -40,6 +44,7 @@ class Problem:
     classes: tuple[int, ...]
     rules: Rules
     exact_rows: int | None = None
+    grain: Floats | float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -121,8 +126,8 @@ class _Proof:
         # What inner nodes say is added up from leaves, unless it is a median.
         told = np.full(len(ids), True) if self.absolute else grown.feature[ids] < 0
         value, own, ids = value[told], own[told], ids[told]
-        self._worse("value", np.abs(self.nodes.value[ids] - value) / self.scale)
-        gap = np.abs(grown.impurity[ids] - own) - (SINGLE * own if self.absolute else 0.0)
+        self._worse("value", (np.abs(self.nodes.value[ids] - value) - problem.grain) / self.scale)
+        gap = np.abs(grown.impurity[ids] - own) - (DEVIATION * own if self.absolute else 0.0)
         self._worse("value", gap / max(root, 1e-300) if root > 0 else own > 1e-12)
 
     def _splits(self, level: _Level, bounds: Floats) -> None:

@@ -63,7 +63,7 @@ def certify_tree(model: Any, source: Source, engine: Engine) -> Certificate:
     forest = kept_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
     judging = Judging(forest, (0,), (1,), model.levels_, (known.target,), known.sampling, True)
     found = plain_engine(engine).accumulate(judging, source)
-    gap = leaf_gap(forest, found.leaves, known.target, known.size)
+    gap = leaf_gap(forest, found.leaves, known.target)
     certificate: Certificate = model._certificate({"answers of leaves": gap}, by_bins=True)
     return certificate
 
@@ -152,4 +152,4 @@ def certify_forest(model: Any, source: Source, engine: Engine) -> tuple[Streamed
         model, source, engine, forest, model.tree_seeds_, counted, model.levels_, known, with_leaves=True
     )
     scale = 1.0 if known.target.classes else known.target.factor**2
-    return found, leaf_gap(forest, found.leaves, known.target, known.size), scale
+    return found, leaf_gap(forest, found.leaves, known.target), scale

@@ -45,11 +45,6 @@ class StreamFacts:
         same = self.facts.sums.weight == self.facts.rows << SCALE and self.facts.largest == 1.0
         return not same or self.sampling.factors is not None
 
-    @property
-    def size(self) -> float:
-        """The greatest absolute target."""
-        return max(abs(self.facts.low), abs(self.facts.high), 1e-300)
-
 
 def is_streamed(model: Any, source: Source, engine: Engine) -> bool:
     """Whether rows are too many to be gathered; what then needs all of them at once is refused."""
