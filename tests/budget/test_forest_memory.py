@@ -110,14 +110,20 @@ def test_detours_of_missing_values_take_no_more(name: str, missing: str, leaf: i
     assert (listed > 0) == (missing == "surrogate")
 
 
-@pytest.mark.parametrize(
-    ("name", "leaf", "most"),
-    [("DecisionTreeRegressor", 1, 24), ("DecisionTreeRegressor", 5, 24), ("RandomForestRegressor", 1, 24)],
-)
-def test_medians_take_no_more(name: str, leaf: int, most: int, tmp_path: Path) -> None:
+MEDIANS = {"counted": None, "quarters": np.round(4 * FRACTIONS + 1) / 4, "weighted": FRACTIONS}
+
+
+@pytest.mark.parametrize("weight", MEDIANS)
+@pytest.mark.parametrize("leaf", [1, 5, 40])
+@pytest.mark.parametrize("name", ["DecisionTreeRegressor", "RandomForestRegressor", "ExtraTreesRegressor"])
+def test_medians_take_no_more(name: str, leaf: int, weight: str, tmp_path: Path) -> None:
+    """Without a bootstrap, a leaf of a forest keeps its number: impure ones with odd weights take 28."""
+    rows = slice(0, 1500)
+    own = None if MEDIANS[weight] is None else MEDIANS[weight][rows]
     asked: dict[str, Any] = {"criterion": "absolute_error", "min_samples_leaf": leaf}
     asked |= {} if name.startswith("Decision") else {"n_estimators": 10}
+    apart = () if name.startswith("Decision") else ("row_cumulative",)  # a number a row, none a node
     taken = bytes_a_node(
-        lambda: getattr(surefit, name)(**asked).fit(X[:1500], NUMBERS[:1500]), tmp_path / "model"
+        lambda: getattr(surefit, name)(**asked).fit(X[rows], NUMBERS[rows], own), tmp_path / "model", *apart
     )
-    assert taken <= most
+    assert taken <= (28 if name.startswith("Extra") and leaf > 1 and own is not None else 24)

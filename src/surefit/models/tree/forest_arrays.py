@@ -14,6 +14,7 @@ from surefit.core.native.tree_grow import Grown
 from surefit.core.parameters import Interval
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.kept_forest import KeptForest
+from surefit.models.tree.leaf_slots import is_digit
 from surefit.models.tree.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import Levels
@@ -128,7 +129,7 @@ def some_trees(forest: Any, first: int, last: int) -> Any:
             return values[first : last + 1] - values[first]
         if name == "importance":
             return values[first:last]
-        if name == "leaf_value":  # all trees share it
+        if name == "leaf_value" or (name != "rows" and is_digit(values)):  # all trees share it
             return values
         return values[spans[kinds.get(name, "leaf")]]
 

@@ -1,8 +1,10 @@
 """What one tree keeps: 16 bytes a node, and of leaves what no other number tells.
 
 A leaf has neither a threshold nor a column: what it says and how many rows it holds stand there, as in
-``kept_forest.py``. Nor has it a right child: how many rows a split node holds stands there, since rows that
-go both ways do not add up. There is one leaf more than there are splits, so each has a place.
+``kept_forest.py``, with what else fits beside the latter (``leaf_slots.py``). Nor has it a right child: how
+many rows a split node holds stands there, since rows that go both ways do not add up. Where they do, a tree
+of absolute errors has room there for more, by how much a split lowers them first of all. There is one leaf
+more than there are splits, so each has a place.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from surefit.core.native.forest_grow import MISSING_LEFT
 from surefit.core.native.tree_apply import splits_of
 from surefit.core.native.tree_grow import Grown
+from surefit.models.tree.leaf_slots import WIDE, as_digits, fact_in, halves, is_digit, rows_in, whole_of
 from surefit.models.tree.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
 from surefit.models.tree.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes import Nodes, decreases
@@ -27,9 +30,10 @@ Floats = NDArray[np.float64]
 class KeptTree:
     """One tree as it is kept, in the order of a walk that goes left first: see ``Splits``.
 
-    right: of a leaf, how many rows the split node of the same number holds. leaf_value, leaf_weight,
-    leaf_impurity, inner_value: as ``KeptForest`` has them. inner_decrease: by how much splits lower impurity,
-    where leaves do not tell it: impurities themselves would lose its digits.
+    right: of a leaf, how many rows the split node of the same number holds, unless inner_decrease stands
+    beside the rows of leaves. leaf_value, leaf_weight, leaf_impurity, inner_value: as ``KeptForest`` has
+    them. inner_decrease: by how much splits lower impurity, where leaves do not tell it: impurities
+    themselves would lose its digits.
     """
 
     feature: NDArray[np.int32]
@@ -60,16 +64,21 @@ class KeptTree:
         while len(level := level[~leaf[level]]):
             inner.append(level)
             level = np.concatenate([left[level], right[level]])
-        rows = -1 - self.feature[leaves].astype(np.int64)
-        weight = (self.leaf_weight if len(self.leaf_weight) else rows).astype(np.float64)
-        cost = self.leaf_impurity if len(self.leaf_impurity) else np.zeros(len(leaves))
+        wide = is_digit(self.inner_decrease)
+        number = whole_of(self.feature[leaves], self.right[leaves] if wide else None)
+        facts = (self.inner_decrease, self.leaf_weight, self.leaf_impurity)
+        rows, held = rows_in(number, facts), fact_in(number, facts, 1)
+        weight = (held if len(held) else rows).astype(np.float64)
+        cost = fact_in(number, facts, 2)
+        cost = cost.astype(np.float64) if len(cost) else np.zeros(len(leaves))
         own = NodeFacts(weight, rows, self.said(leaves), cost)
         told = None
         if len(self.inner_value):
             told = np.zeros((len(leaf), 1 + self.inner_value.shape[1]))
-            told[split] = np.column_stack([self.inner_decrease, self.inner_value])
+            told[split] = np.column_stack([fact_in(number, facts, 0)[: len(split)], self.inner_value])
         found = add_up(leaves, own, inner, left, right, kind, classes, told)
-        found.rows[split] = self.right[leaves[:-1]]
+        if not wide:
+            found.rows[split] = self.right[leaves[:-1]]
         grown = Grown(
             np.where(leaf, -1, self.feature & ~MISSING_LEFT).astype(np.int32),
             np.where(leaf, 0.0, self.threshold),
@@ -90,9 +99,19 @@ def kept_tree(nodes: Nodes, kind: str) -> KeptTree:
     """A tree as it is kept; kind: the kernel's name of its criterion."""
     grown, leaf, absolute = nodes.grown, ~nodes.inner, kind == "absolute"
     splits = splits_of(grown)
-    feature = np.where(leaf, -1 - grown.rows, splits.feature).astype(np.int32)
-    right = grown.right.astype(np.int32)
-    right[leaf] = np.append(grown.rows[~leaf], 0)
+    weight = least_weight(grown.weight[leaf], grown.rows[leaf])
+    cost = np.empty(0) if nodes.classes else least_impurity(grown.impurity[leaf], absolute)
+    fall = single(decreases(nodes)[absolute & ~leaf])
+    below = grown.rows[grown.left[~leaf]] + grown.rows[grown.right[~leaf]]
+    wide = len(fall) > 0 and fall.dtype == np.float32 and np.array_equal(below, grown.rows[~leaf])
+    feature, right = splits.feature.astype(np.int32), grown.right.astype(np.int32)
+    if wide:
+        facts = np.append(fall, np.float32(0)), weight, cost
+        number, (fall, weight, cost) = as_digits(grown.rows[leaf], facts, WIDE)
+        feature[leaf], right[leaf] = halves(number)
+    else:
+        number, (weight, cost) = as_digits(grown.rows[leaf], (weight, cost))
+        feature[leaf], right[leaf] = -1 - number, np.append(grown.rows[~leaf], 0)
     threshold, value = grown.threshold.copy(), nodes.value[leaf]
     if in_place(value.shape[1], nodes.classes):
         threshold[leaf], value = value[:, -1], value[:0].copy()
@@ -104,8 +123,8 @@ def kept_tree(nodes: Nodes, kind: str) -> KeptTree:
         right,
         grown.left_levels,
         value,
-        least_weight(grown.weight[leaf], grown.rows[leaf]),
-        np.empty(0) if nodes.classes else least_impurity(grown.impurity[leaf], absolute),
+        weight,
+        cost,
         nodes.value[~leaf & absolute],
-        single(decreases(nodes)[absolute & ~leaf]),
+        fall,
     )

@@ -2,7 +2,7 @@
 
 A leaf has no threshold, so that what it says stands there where that is one number: a prediction, or the
 share of the second of two classes; else, which row of the table that all leaves share. It has no column
-either: how many rows it holds stands there.
+either: how many rows it holds stands there, with what else fits beside it (``leaf_slots.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from surefit.core.native.forest_grow import NODE, ForestArrays, GrownForest, joined, leaf_numbers
 from surefit.core.native.forest_walk import said_by_leaves
+from surefit.models.tree.leaf_slots import as_digits, fact_in, is_digit, rows_in, whole_of
 from surefit.models.tree.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,9 @@ class KeptForest(ForestArrays):
 
     leaf_value: (different, width), what leaves say; no rows where nodes say it. leaf_weight: of leaves, empty
     where it is how many rows they hold. leaf_impurity: empty for classes, whose shares tell it, and where it
-    is 0. inner_value, inner_impurity: of nodes that are split, where leaves do not tell them (medians).
+    is 0. inner_value, inner_impurity: of nodes that are split, where leaves do not tell them (medians). Where
+    weight and impurities stand beside the rows of leaves, they are as ``leaf_slots.py`` has them: those of
+    the splits of a tree beside its first leaves, the last of which stands for none.
     """
 
     leaf_value: Floats
@@ -53,24 +56,42 @@ class KeptForest(ForestArrays):
         return len(self.leaf_value) > 0
 
     @property
-    def rows(self) -> NDArray[np.int64]:
-        """How many rows each leaf holds."""
+    def facts(self) -> tuple[NDArray[Any], ...]:
+        """What may stand beside the rows of leaves."""
+        return self.leaf_weight, self.leaf_impurity, self.inner_impurity
+
+    def _slots(self) -> NDArray[np.int64]:
+        """The number in place of the column of each leaf."""
         at, number = leaf_numbers(self)
         found = np.empty(len(at), dtype=np.int64)
-        found[number] = -1 - self.nodes.view(NODE).reshape(-1)["feature"][at].astype(np.int64)
+        found[number] = whole_of(self.nodes.view(NODE).reshape(-1)["feature"][at])
         return found
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """How many rows each leaf holds."""
+        return rows_in(self._slots(), self.facts)
 
     @property
     def weight(self) -> Floats:
         """The weight of each leaf."""
-        return (self.leaf_weight if len(self.leaf_weight) else self.rows).astype(np.float64)
+        if not len(self.leaf_weight):
+            return self.rows.astype(np.float64)
+        return fact_in(self._slots(), self.facts, 0).astype(np.float64)
 
     @property
     def impurity(self) -> Floats:
         """The impurity of each leaf; 0 for classes, whose shares tell it."""
         if not len(self.leaf_impurity):
             return np.zeros(int(self.leaf_start[-1]))
-        return self.leaf_impurity.astype(np.float64)
+        return fact_in(self._slots(), self.facts, 1).astype(np.float64)
+
+    @property
+    def split_impurity(self) -> NDArray[Any]:
+        """The impurity of each node that is split, where leaves do not tell it; else empty."""
+        if not is_digit(self.inner_impurity):
+            return self.inner_impurity
+        return np.delete(fact_in(self._slots(), self.facts, 2), self.leaf_start[1:] - 1)
 
     @property
     def inner(self) -> Floats:
@@ -80,7 +101,7 @@ class KeptForest(ForestArrays):
         at, number = leaf_numbers(self)
         split = self.nodes.view(NODE).reshape(-1)["feature"] >= 0
         found = np.empty((len(split), 1 + self.inner_value.shape[1]))
-        found[split] = np.column_stack([self.inner_impurity, self.inner_value])
+        found[split] = np.column_stack([self.split_impurity, self.inner_value])
         found[at] = np.column_stack([self.impurity, self.value])[number]
         return found
 
@@ -101,20 +122,48 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     split = np.ones(len(nodes) if len(forest.inner) else 0, dtype=bool)
     split[at if len(split) else []] = False
     told = {entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)}
-    return KeptForest(
-        **{**told, "nodes": packed},
-        leaf_value=value,
-        leaf_weight=least_weight(forest.weight, forest.rows),
-        leaf_impurity=np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0),
-        inner_value=forest.inner[split, 1:] if len(split) else np.empty((0, 0)),
-        inner_impurity=single(forest.inner[split, 0]) if len(split) else np.empty(0),
+    return _filled(
+        KeptForest(
+            **{**told, "nodes": packed},
+            leaf_value=value,
+            leaf_weight=least_weight(forest.weight, forest.rows),
+            leaf_impurity=np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0),
+            inner_value=forest.inner[split, 1:] if len(split) else np.empty((0, 0)),
+            inner_impurity=single(forest.inner[split, 0]) if len(split) else np.empty(0),
+        )
     )
+
+
+def _filled(forest: KeptForest) -> KeptForest:
+    """The same, with what fits beside the rows of leaves there; so far, nothing is."""
+    at, number = leaf_numbers(forest)
+    weight, cost, inner = forest.facts
+    if len(inner):
+        inner = np.insert(inner, (forest.node_start - forest.leaf_start)[1:], 0)
+    slots, kept = as_digits(forest.rows, (weight, cost, inner))
+    packed = forest.nodes.copy()
+    packed.view(NODE).reshape(-1)["feature"][at] = -1 - slots[number]
+    inner = kept[2] if is_digit(kept[2]) else forest.inner_impurity
+    return replace(forest, nodes=packed, leaf_weight=kept[0], leaf_impurity=kept[1], inner_impurity=inner)
+
+
+def _emptied(forest: KeptForest) -> KeptForest:
+    """The same, with nothing beside the rows of leaves."""
+    if not any(map(is_digit, forest.facts)):
+        return forest
+    at, number = leaf_numbers(forest)
+    packed, slots = forest.nodes.copy(), forest._slots()
+    packed.view(NODE).reshape(-1)["feature"][at] = -1 - forest.rows[number]
+    weight, cost = (fact_in(slots, forest.facts, which) for which in (0, 1))
+    inner = forest.split_impurity
+    return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost, inner_impurity=inner)
 
 
 def joined_kept(blocks: list[KeptForest]) -> KeptForest:
     """The trees of several forests as one, whose leaves share what all of them say."""
     if len(blocks) == 1:
         return blocks[0]
+    blocks = [_emptied(block) for block in blocks]
     table, which = shared_rows(np.concatenate([block.leaf_value for block in blocks]))
     starts = np.cumsum([0, *(len(block.leaf_value) for block in blocks)])
     alike = []
@@ -128,5 +177,12 @@ def joined_kept(blocks: list[KeptForest]) -> KeptForest:
         alike.append(replace(block, nodes=packed, leaf_value=table[:0]))
     for name in ("weight", "impurity"):  # one that says nothing may stand beside one that does
         if len({len(getattr(block, f"leaf_{name}")) > 0 for block in blocks}) > 1:
-            alike = [replace(block, **{f"leaf_{name}": getattr(block, name)}) for block in alike]
-    return replace(joined(alike), leaf_value=table)
+            alike = [replace(block, **{f"leaf_{name}": _told(block, name)}) for block in alike]
+    whole = replace(joined(alike), leaf_value=table)
+    return _filled(replace(whole, leaf_weight=least_weight(whole.weight, whole.rows)))
+
+
+def _told(block: KeptForest, name: str) -> NDArray[Any]:
+    """A fact of all leaves, in four bytes where rows or purity tell it."""
+    kept = getattr(block, f"leaf_{name}")
+    return kept if len(kept) else getattr(block, name).astype(np.float32 if name == "impurity" else np.uint32)

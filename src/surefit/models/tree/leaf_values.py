@@ -38,18 +38,22 @@ def shared_rows(value: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def least_weight(weight: Floats, rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Weights of leaves: nothing where rows tell them, and half the bytes where they are whole numbers.
+    """Weights of leaves: nothing where rows tell them, and half the bytes where these hold all digits.
 
     >>> rows = np.array([1, 2])
-    >>> [least_weight(np.array(w), rows).dtype.name for w in ([1.0, 3.0], [0.5, 2.0])]
-    ['uint32', 'float64']
+    >>> [least_weight(np.array(w), rows).dtype.name for w in ([1.0, 3.0], [0.5, 2.0], [0.1, 2.0])]
+    ['uint32', 'float32', 'float64']
     >>> len(least_weight(np.array([1.0, 2.0]), rows))
     0
     """
     if np.array_equal(weight, rows):
         return np.empty(0)
-    half = weight.astype(np.uint32) if weight.max(initial=0.0) < 2**32 else weight
-    return half if np.array_equal(half, weight) else weight
+    largest = weight.max(initial=0.0)
+    for kind, most in ((np.uint32, 2.0**32), (np.float32, 1e38)):
+        half = weight.astype(kind) if largest < most else weight
+        if np.array_equal(half, weight):
+            return half
+    return weight
 
 
 def least_impurity(impurity: Floats, absolute: bool) -> NDArray[Any]:
