@@ -36,8 +36,10 @@ class DrawSearch {
   void look_at(const T* cells, Index step, Index column_step, const Index* columns, Index many,
                const Place* places, Index count, const typename Target::Row* rows, const ForestSums& node,
                CodeSplit& best) {
-    for (Index c = 0; c < many; ++c)
+    for (Index c = 0; c < many; ++c) {
       look_at(cells + columns[c] * column_step, step, places, count, rows, node, columns[c], best);
+      if (count == 2 && best.column >= 0) return;  // two rows part in one way: the first column has it
+    }
   }
 
  private:

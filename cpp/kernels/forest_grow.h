@@ -1,14 +1,16 @@
 // Grows one tree of a forest on one thread.
 //
 // Nodes with many rows are split by the bins of their columns. In a small node the ranks of its values are
-// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes. Thresholds
-// that are drawn at random need neither bins nor ranks.
+// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes. Where most
+// columns are looked at, a tiny node counts its values anew, so that one word says which of them are there.
+// Thresholds that are drawn at random need neither bins nor ranks.
 #pragma once
 
 #include <functional>
 #include <limits>
 #include <numeric>
 
+#include "forest_codes.h"
 #include "forest_draw_search.h"
 #include "forest_search.h"
 #include "forest_tree.h"
@@ -33,6 +35,7 @@ class ForestGrower {
         rules_(rules),
         by_bin_(target, rules.search),
         by_value_(target, rules.search),
+        by_word_(target, rules.search),
         drawn_(target, rules.search),
         local_(static_cast<std::size_t>(kLocalRows)),
         places_(local_.size()),
@@ -100,8 +103,6 @@ class ForestGrower {
     Place* spare;
   };
 
-  static constexpr int kBucketBits = 10;
-  static constexpr std::uint16_t kFull = 48;
   static constexpr double kTiny = std::numeric_limits<double>::epsilon();
 
   bool is_leaf(const Waiting& node, const ForestSums& sums) const {
@@ -205,69 +206,11 @@ class ForestGrower {
     return gain / total_ + kTiny >= rules_.min_decrease && gain / sums_.weight + kTiny >= rules_.min_gain;
   }
 
-  // Gives the values of each column codes within a small node.
-  void tell_apart(const std::uint32_t* rows, Index count) {
-    ranks_.resize(static_cast<std::size_t>(count * X_.cols));
-    codes_.resize(ranks_.size());
-    for (Index i = 0; i < count; ++i) {
-      const std::uint32_t* own = columns_.rank + static_cast<Index>(rows[i]) * X_.cols;
-      for (Index j = 0; j < X_.cols; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
-    }
-    for (Index j = 0; j < X_.cols; ++j) {
-      const std::uint32_t* own = ranks_.data() + j * count;
-      std::uint16_t* codes = codes_.data() + j * count;
-      std::uint32_t low = kMissingCode, high = 0;
-      std::size_t known = 0;
-      for (Index i = 0; i < count; ++i) {
-        codes[i] = static_cast<std::uint16_t>(kLocalRows);
-        if (own[i] == kMissingCode) continue;
-        low = std::min(low, own[i]), high = std::max(high, own[i]);
-        keys_[known++] = std::uint64_t{own[i]} << 32 | static_cast<std::uint64_t>(i);
-      }
-      const std::uint64_t* sorted = sort_keys(known, low, high);
-      std::uint16_t code = 0xFFFF;
-      std::uint64_t before = ~std::uint64_t{0};
-      for (std::size_t i = 0; i < known; ++i) {
-        code = static_cast<std::uint16_t>(code + (sorted[i] >> 32 != before));
-        before = sorted[i] >> 32;
-        codes[sorted[i] & 0xFFFFFFFFu] = code;
-      }
-    }
-  }
-
-  // Sorts keys by their ranks, from `low` to `high`: by the first bits of their distance from the lowest,
-  // which spread them well, and what shares a bucket by insertion, unless that is too much.
-  const std::uint64_t* sort_keys(std::size_t count, std::uint32_t low, std::uint32_t high) {
-    if (count == 0) return keys_.data();
-    const int shift = std::max(static_cast<int>(std::bit_width(high - low)) - kBucketBits, 0);
-    std::array<std::uint16_t, (1 << kBucketBits) + 1> start{};
-    auto bucket = [&](std::uint64_t key) { return (static_cast<std::uint32_t>(key >> 32) - low) >> shift; };
-    for (std::size_t i = 0; i < count; ++i) ++start[bucket(keys_[i]) + 1];
-    const std::uint32_t last = (high - low) >> shift;
-    std::uint16_t fullest = 0;
-    for (std::uint32_t b = 0; b <= last; ++b) {
-      fullest = std::max(fullest, start[b + 1]);
-      start[b + 1] = static_cast<std::uint16_t>(start[b + 1] + start[b]);
-    }
-    std::uint64_t* sorted = spare_keys_.data();
-    for (std::size_t i = 0; i < count; ++i) sorted[start[bucket(keys_[i])]++] = keys_[i];
-    if (shift == 0) return sorted;
-    if (fullest > kFull) {
-      std::sort(sorted, sorted + count);
-      return sorted;
-    }
-    for (std::size_t i = 1; i < count; ++i) {
-      const std::uint64_t key = sorted[i];
-      std::size_t at = i;
-      for (; at > 0 && sorted[at - 1] > key; --at) sorted[at] = sorted[at - 1];
-      sorted[at] = key;
-    }
-    return sorted;
-  }
-
+  // Visits all nodes that wait but for some below them on the stack.
   template <class Field, class Search, class Threshold>
-  void visit_all(ForestTree& tree, const Field& field, Search& search, const Threshold& threshold) {
-    while (!stack_.empty()) {
+  void visit_rest(ForestTree& tree, std::size_t others, const Field& field, Search& search,
+                  const Threshold& threshold) {
+    while (stack_.size() > others) {
       const Waiting node = stack_.back();
       stack_.pop_back();
       visit(tree, node, field, search, threshold);
@@ -293,10 +236,17 @@ class ForestGrower {
     root.begin = 0, root.end = count;
     stack_.assign(1, root);
     if (!rules_.search.random_threshold) {
-      tell_apart(rows.data() + from, count);
-      const Field<std::uint16_t, std::uint16_t> field{codes_.data(),  1,           count, local_.data(),
+      codes_.tell_apart(columns_, X_.cols, rows.data() + from, count);
+      const Field<std::uint16_t, std::uint16_t> field{codes_.small(), 1,           count, local_.data(),
                                                       places_.data(), spare.data()};
-      visit_all(tree, field, by_value_, middle);
+      while (!stack_.empty()) {
+        const Waiting node = stack_.back();
+        stack_.pop_back();
+        if (looks_at_most() && node.end - node.begin <= kTinyRows)
+          grow_tiny(tree, node, field, middle);
+        else
+          visit(tree, node, field, by_value_, middle);
+      }
       return;
     }
     cells_.resize(static_cast<std::size_t>(count * X_.cols));
@@ -305,22 +255,55 @@ class ForestGrower {
       for (Index j = 0; j < X_.cols; ++j) cells_[static_cast<std::size_t>(j * count + i)] = X_(row, j);
     }
     const Field<T, std::uint16_t> field{cells_.data(), 1, count, local_.data(), places_.data(), spare.data()};
-    visit_all(tree, field, drawn_, threshold_drawn);
+    visit_rest(tree, 0, field, drawn_, threshold_drawn);
+  }
+
+  // Whether counting the values of all columns anew pays.
+  bool looks_at_most() const {
+    const Index most = rules_.search.max_columns;
+    return most == 0 || 2 * most >= X_.cols;
+  }
+
+  // Grows all below a tiny node of a small one, as the small one would, with codes of its own.
+  template <class Threshold>
+  void grow_tiny(ForestTree& tree, Waiting root, const Field<std::uint16_t, std::uint16_t>& field,
+                 const Threshold& threshold) {
+    const Index count = root.end - root.begin;
+    std::array<std::uint16_t, static_cast<std::size_t>(kTinyRows)> outer, places, spare;
+    std::array<SampleRow, static_cast<std::size_t>(kTinyRows)> sample;
+    for (Index i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      outer[k] = field.places[root.begin + i];
+      places[k] = static_cast<std::uint16_t>(i);
+      sample[k] = field.sample[outer[k]];
+    }
+    codes_.count_anew(X_.cols, field.column_step, outer.data(), count);
+    const Field<std::uint8_t, std::uint16_t> inner{codes_.tiny(), 1,           count, sample.data(),
+                                                   places.data(), spare.data()};
+    auto of_outer = [&](const CodeSplit& split, Index low, Index high) {
+      return threshold(split, static_cast<Index>(outer[static_cast<std::size_t>(low)]),
+                       static_cast<Index>(outer[static_cast<std::size_t>(high)]));
+    };
+    root.begin = 0, root.end = count;
+    const std::size_t others = stack_.size();
+    stack_.push_back(root);
+    visit_rest(tree, others, inner, by_word_, of_outer);
   }
 
   const Dense<T>& X_;
   const ForestColumns& columns_;
   const Target& target_;
   const TreeRules& rules_;
-  CodeSearch<Target, std::uint8_t> by_bin_;
-  CodeSearch<Target, std::uint16_t> by_value_;
+  CodeSearch<Target, std::uint8_t, Index{kMissingBin}> by_bin_;
+  CodeSearch<Target, std::uint16_t, kLocalRows> by_value_;
+  CodeSearch<Target, std::uint8_t, kTinyRows> by_word_;
   DrawSearch<Target, T> drawn_;
   std::vector<T> cells_;
   std::vector<SampleRow> local_;
-  std::vector<std::uint16_t> places_, codes_;
+  NodeCodes codes_;
+  std::vector<std::uint16_t> places_;
   std::vector<Index> chosen_;
-  std::vector<std::uint32_t> spare_, ranks_;
-  std::array<std::uint64_t, static_cast<std::size_t>(kLocalRows)> keys_, spare_keys_;
+  std::vector<std::uint32_t> spare_;
   std::vector<typename Target::Row> prepared_;
   std::vector<Waiting> stack_;
   ForestSums sums_;

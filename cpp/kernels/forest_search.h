@@ -7,13 +7,11 @@
 #include <cmath>
 #include <vector>
 
-#include "forest_columns.h"
+#include "forest_codes.h"
 #include "forest_target.h"
 #include "split.h"
 
 namespace surefit {
-
-constexpr Index kLocalRows = 1024;  // up to which a node's values are told apart: its sums stay in cache
 
 struct CodeSplit {
   double score = -HUGE_VAL;
@@ -24,11 +22,10 @@ struct CodeSplit {
   double threshold = 0.0;  // where it was drawn and not found between codes
 };
 
-template <class Target, class Code>
+// kMissing: the code of what is missing, and how many others there are at the most.
+template <class Target, class Code, Index kMissing>
 class CodeSearch {
  public:
-  static constexpr Index kMissing = sizeof(Code) == 1 ? Index{kMissingBin} : kLocalRows;
-
   CodeSearch(const Target& target, const SearchRules& rules)
       : target_(target),
         rules_(rules),
@@ -73,13 +70,14 @@ class CodeSearch {
         else
           scan<false>(c, count, node, columns[first + c], best);
       }
+      if (count == 2 && best.column >= 0) return;  // two rows part in one way: the first column has it
     }
   }
 
  private:
   static constexpr Index kWords = kMissing / 64 + 1;
-  // Columns whose sums are made in one walk over the rows, which lie apart where codes are bytes.
-  static constexpr Index kTogether = sizeof(Code) == 1 ? 6 : 1;
+  // Columns whose sums are made in one walk over the rows, which lie apart where codes are bins.
+  static constexpr Index kTogether = kMissing == Index{kMissingBin} ? 6 : 1;
 
   template <bool kCounted, class Place>
   void add_up(const Code* const* column, Index some, Index step, const Place* places, Index count,

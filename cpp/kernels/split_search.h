@@ -54,6 +54,7 @@ class SplitSearch {
 
   // Takes the best split of column j if it is better than the best so far.
   void look_at(const TreeNode& node, Index j, Split& best, Scratch& scratch) const {
+    if (node.rows() == 2 && best.column >= 0) return;  // two rows part in one way: the first column has it
     if (sorted_.constant(j, node.begin, node.end)) return;
     const Index known = sorted_.present(j, node.begin, node.end);
     if constexpr (Criterion::kMedians)

@@ -168,3 +168,30 @@ TEST(draws_follow_the_weights) {
   CHECK(counts[1] + counts[3] == 4000);
   CHECK(counts[3] > 2850 && counts[3] < 3150);  // five standard deviations about 3000
 }
+
+TEST(codes_of_small_and_tiny_nodes_order_values_as_ranks_do) {
+  const Table table = table_of(800, true);
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 5; row < 800; row += 3) rows.push_back(row);
+  const auto count = static_cast<Index>(rows.size());
+  NodeCodes codes;
+  codes.tell_apart(table.columns(), 3, rows.data(), count);
+  std::vector<std::uint16_t> places;
+  for (Index i = 0; i < count; i += 5) places.push_back(static_cast<std::uint16_t>(i));
+  const auto few = static_cast<Index>(places.size());
+  CHECK(few > 40 && few <= kTinyRows);
+  codes.count_anew(3, count, places.data(), few);
+  for (Index j = 0; j < 3; ++j) {
+    std::set<std::uint32_t> values;
+    for (const std::uint16_t place : places) values.insert(table.rank[at(rows[place] * 3 + j)]);
+    values.erase(kMissingCode);
+    for (Index i = 0; i < few; ++i) {
+      const Index place = places[at(i)];
+      const std::uint32_t rank = table.rank[at(rows[at(place)] * 3 + j)];
+      const Index tiny = codes.tiny()[j * few + i], small = codes.small()[j * count + place];
+      CHECK((small == kLocalRows) == (rank == kMissingCode));
+      const auto before = std::distance(values.begin(), values.lower_bound(rank));
+      CHECK(tiny == (rank == kMissingCode ? kTinyRows : static_cast<Index>(before)));
+    }
+  }
+}

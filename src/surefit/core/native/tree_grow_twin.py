@@ -177,6 +177,8 @@ class Grower:
         """Return the best split of a node."""
         best = Split()
         for j in self.columns(node):
+            if len(node.rows) == 2 and best.column >= 0:
+                break  # two rows part in one way: the first column has it
             x = self.X[node.rows, j]
             if self.levels[j] > 0:
                 self._look_at_levels(node, j, x, best)
