@@ -142,6 +142,34 @@ def test_hard_tables(ours: Any, theirs: Any, change: Any) -> None:
     assert surefit.verify(model, X, y).holds
 
 
+@each_pair
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e8, 1e12])
+def test_one_column_in_another_unit_hides_no_other(ours: Any, theirs: Any, unit: float) -> None:
+    """A prior of one precision keeps some of a large column out; what the others tell must not go with it."""
+    X, y = table(60, 4)
+    X[:, 2] *= unit
+    mine = ours(compute_score=True).fit(X, y)
+    peer = theirs(compute_score=True, tol=1e-13, max_iter=5000).fit(X, y)
+    assert mine.certificate_.holds
+    assert surefit.verify(mine, X, y).holds
+    assert mine.scores_[-1] >= peer.scores_[-1] - 1e-6 * abs(peer.scores_[-1])
+    assert mine.score(X, y) >= peer.score(X, y) - 1e-4
+    each = np.broadcast_to(mine.lambda_, 4)
+    inner = mine.alpha_ * (X - X.mean(axis=0)).T @ (X - X.mean(axis=0)) + np.diag(each)
+    size = np.sqrt(np.diagonal(inner))
+    if len(mine.sigma_) == 4:  # the covariance of all columns, in units that show each
+        found = mine.sigma_ * size * size[:, None]
+        np.testing.assert_allclose(found, np.linalg.inv(inner / size / size[:, None]), rtol=1e-8, atol=1e-8)
+
+
+def test_a_target_that_nothing_tells_leaves_the_screen_alone(capfd: Any) -> None:
+    """All columns drop out, and no library complains of an empty matrix."""
+    X, _ = table(60, 4)
+    model = ARDRegression().fit(X, np.full(60, 5.0))
+    assert not model.coef_.any()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_two_rows_leave_relevance_open_and_the_certificate_says_so() -> None:
     """All columns are one then, and any share of it is as likely as another, but for the faint priors."""
     X, y = table(40, 4)

@@ -8,7 +8,8 @@ predict rows without themselves, and ``ridge_scores.py`` compares penalties by t
 does it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
 ``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
 ``leverage.py`` looks for rows and columns that deserve a second look. With a prior:
-``gaussian_posterior.py`` solves for the posterior, ``evidence.py`` climbs to the likeliest precisions,
+``gaussian_posterior.py`` solves for the posterior, ``evidence.py`` climbs to the likeliest precisions
+(``gram_axes.py``: along axes that large units do not hide),
 ``bayesian_prediction.py`` says how sure a prediction is.
 
 ``mean_loss.py`` fits whatever minimises mean loss plus penalty: a model says which loss, penalty and

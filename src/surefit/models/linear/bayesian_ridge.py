@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,41 +13,20 @@ from surefit.core.parameters import Count, NonNegative, Positive
 from surefit.models.candidate import Candidate
 from surefit.models.linear.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.evidence_regression import EvidenceRegression
+from surefit.models.linear.gram_axes import Axes
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Axes:
-    """The sums in the basis in which the columns are orthogonal: squared lengths, and products with y.
-
-    rest: the squares of y that no coefficients explain.
-    """
-
-    values: Vector
-    vectors: Matrix
-    pulls: Vector
-    rest: float
-    weight: float
-
-    @classmethod
-    def of(cls, sums: Sums) -> _Axes:
-        values, vectors = np.linalg.eigh(sums.gram)
-        # Eigenvalues are known to this part of the largest; below it they, and what hangs on them, are noise.
-        real = values > len(values) * np.finfo(float).eps * values[-1]
-        values, pulls = np.where(real, values, 0.0), np.where(real, vectors.T @ sums.cross, 0.0)
-        explained = float(np.sum(pulls[real] ** 2 / values[real]))
-        return cls(values, vectors, pulls, max(sums.squares - explained, 0.0), sums.weight)
-
-
 class _At:
     """The evidence at a precision of the noise and one of all coefficients."""
 
-    def __init__(self, axes: _Axes, priors: HyperPriors, alpha: float, lam: float) -> None:
+    def __init__(self, axes: Axes, priors: HyperPriors, alpha: float, lam: float) -> None:
         self.alpha, self.lam = float(alpha), float(lam)
         self._priors = priors
-        self._weight = axes.weight
+        self._coef: Vector | None = None
+        self._axes, self._weight = axes, axes.sums.weight
         d, k = axes.values, self.lam / self.alpha
         self._sigma = 1.0 / (self.lam + self.alpha * d)
         self._w = axes.pulls / (d + k)
@@ -56,12 +34,18 @@ class _At:
         lost = np.divide(axes.pulls**2, d, out=np.zeros_like(d), where=d > 0) * (k / (d + k)) ** 2
         self._sse = axes.rest + float(lost.sum())
         self._gamma = float((d / (d + k)).sum())
-        self.coef = axes.vectors @ self._w
         fit = self.alpha * self._sse + self.lam * self._squares
         logs = len(d) * np.log(self.lam) + self._weight * np.log(self.alpha / (2 * np.pi))
         self.score = float(
             priors.log_density(self.alpha, self.lam) + 0.5 * (logs - fit + np.log(self._sigma).sum())
         )
+
+    @property
+    def coef(self) -> Vector:
+        """The mean of the coefficients."""
+        if self._coef is None:
+            self._coef = self._axes.coef(self.lam / self.alpha)
+        return self._coef
 
     def following(self) -> tuple[float, float]:
         """Return the precisions of another step."""
@@ -144,9 +128,8 @@ class BayesianRidge(EvidenceRegression):
         least = np.finfo(float).eps
         alpha = 1.0 / (sums.variance + least) if self.alpha_init is None else max(self.alpha_init, least)
         lam = 1.0 if self.lambda_init is None else max(self.lambda_init, least)
-        at = partial(_At, _Axes.of(sums), self._hyper_priors())
+        at = partial(_At, Axes.of(sums), self._hyper_priors())
         return climb(at, alpha, lam, limit=self.max_iter, tol=self.tol, trace=self.trace_, learned=learned)
 
     def _covariance(self, sums: Sums, state: Any) -> Matrix:
-        axes = _Axes.of(sums)
-        return (axes.vectors / (state.lam + state.alpha * axes.values)) @ axes.vectors.T
+        return Axes.of(sums).inverse(state.alpha, state.lam)

@@ -81,8 +81,11 @@ class State(Protocol):
 
     alpha: float
     lam: Any
-    coef: Vector
     score: float
+
+    @property
+    def coef(self) -> Vector:
+        """The mean of the coefficients."""
 
     def following(self) -> tuple[float, Any]:
         """Return the precisions of another step, equal to those of now at the answer."""

@@ -111,6 +111,8 @@ def inverse_root(P: Matrix, least: Matrix) -> tuple[Matrix, float]:
     Columns are scaled first, so that their units do not matter. Where they depend on each other so that
     rounding hides what the prior adds, eigenvalues are held to what it must be.
     """
+    if not len(P):  # where no column is left; LAPACK takes no empty matrix, and complains on the screen
+        return P, 0.0
     size = np.sqrt(np.diagonal(P))
     scaled = P / size[:, None] / size
     factor, failed = linalg.lapack.dpotrf(scaled, lower=0, clean=1)
