@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
@@ -190,7 +191,9 @@ class Bagging(FramedEnsemble, abstract=True):
         X, y, weight = self._given(drawn, base, batch)
         member = seeded(base, drawn.generator)
         if self._is_constant(base, y):
-            member = MajorityClassifier()
+            constant = MajorityClassifier()
+            steps = getattr(base, "steps", ())  # all but the last of a pipeline make numbers of cells
+            member = member.set_params(**{steps[-1][0]: constant}) if steps else constant
         return fit_member(member, X, y, weight, self._coded(y, batch))
 
     def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
@@ -225,15 +228,26 @@ class Bagging(FramedEnsemble, abstract=True):
         weight = np.ones(len(batch)) if batch.weight is None else batch.weight
         return MemberErrors(self._truth(batch), weight, self.accepts.target == "class")
 
-    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats]:
-        """The rows that a member was not given, or all where members leave none out; and its answers."""
+    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats | None]:
+        """The rows that a member was not given, or all where members leave none out; and its answers.
+
+        None for those of a member that cannot predict.
+        """
         rows = np.ones(len(batch), dtype=bool)
         if self.bootstrap or len(drawn.rows) < len(batch):
             rows[drawn.rows] = False
         if not rows.any():
             return rows, np.empty((0, self._truth(batch).shape[1]))
         X: Any = batch.X
-        return rows, self._answers_of(member, columns_of(X if rows.all() else X[rows], drawn.features))
+        try:
+            return rows, self._answers_of(member, columns_of(X if rows.all() else X[rows], drawn.features))
+        except (NotImplementedError, NotFittedError) as error:
+            if not self.oob_score:
+                return rows, None
+            raise ParameterError(
+                f"{type(self).__name__}: oob_score=True asks members about rows out of bag, but a "
+                f"{type(member).__name__} cannot predict: give another estimator, or oob_score=False."
+            ) from error
 
     def _judge(self, errors: MemberErrors, draws: Draws, number: int, member: Any, batch: Batch) -> None:
         errors.add(*self._said(draws.of(number, batch.weight), member, batch))
@@ -282,6 +296,8 @@ class Bagging(FramedEnsemble, abstract=True):
         }
         if not np.isfinite(loss):
             words = "relative change of what members state; none has left a row out"
+            if errors.silent:
+                words = "nothing could be judged, for the members cannot predict"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap or draws.size < draws.rows:
             words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
@@ -319,8 +335,8 @@ class Bagging(FramedEnsemble, abstract=True):
 
         def proof(number: int) -> Certificate | None:
             member = self.estimators_[number]
-            if not isinstance(member, Estimator):
-                return None
+            if not isinstance(member, Estimator) or not member.__sklearn_is_fitted__():
+                return None  # a model of others, or a subclass of ours that learns in its own way
             return proof_of(member, *self._given(draws.of(number, batch.weight), base, batch))
 
         found = in_turn(proof, range(len(self.estimators_)), jobs_for(self.n_jobs))

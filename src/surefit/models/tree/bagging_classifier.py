@@ -20,7 +20,7 @@ from surefit.models.tree.bagging import Bagging, BaggingParameters, ColumnsDrawn
 from surefit.models.tree.bagging_draws import columns_of
 from surefit.models.tree.bagging_errors import MemberErrors
 from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier
-from surefit.models.tree.members import Coded, Member
+from surefit.models.tree.members import Coded, Member, predicted
 
 Floats = NDArray[np.float64]
 
@@ -129,7 +129,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             places = np.arange(self.n_classes_) if known is None else np.asarray(known, dtype=np.intp)
             found[:, places] = shares
             return found
-        found[np.arange(len(found)), np.asarray(member.predict(X), dtype=np.intp)] = 1.0
+        found[np.arange(len(found)), np.asarray(predicted(member, X), dtype=np.intp)] = 1.0
         return found
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.models.tree.frame_rows import FrameRows
+from surefit.models.tree.frame_rows import ArrayRows, FrameRows
 from surefit.resample.draws import draw_rows
 from surefit.resample.streams import stream
 
@@ -93,8 +93,8 @@ def columns_to_draw(asked: Any, width: int) -> int:
 
 
 def columns_of(X: Any, features: Places) -> Any:
-    """Some columns of a matrix, or of a frame; all of them, in their order, without a copy."""
-    if isinstance(X, FrameRows):
+    """Some columns of a matrix, or of rows as they came; all of them, in their order, without a copy."""
+    if isinstance(X, FrameRows | ArrayRows):
         return X.columns(features)
     if len(features) == X.shape[1] and np.array_equal(features, np.arange(X.shape[1])):
         return X

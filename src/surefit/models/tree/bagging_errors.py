@@ -23,7 +23,7 @@ class MemberErrors:
     """Sums over members, one entry a row; ``truth`` is (n, k), one column a class or a target.
 
     by_class: whether a row counts as lost where the largest answer is not that of its class; otherwise by
-    the square of its error.
+    the square of its error. silent: how many members cannot answer.
     """
 
     truth: Floats
@@ -34,6 +34,7 @@ class MemberErrors:
     squares: Floats = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
+    silent: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.sums = np.zeros_like(self.truth)
@@ -42,13 +43,16 @@ class MemberErrors:
         self.counts = np.zeros(len(self.truth), dtype=np.int64)
         self.curve = []
 
-    def add(self, rows: NDArray[np.bool_], answers: Floats) -> float:
+    def add(self, rows: NDArray[np.bool_], answers: Floats | None) -> float:
         """Add what a member answers for some rows; return the loss of the average of all so far."""
-        error = answers - self.truth[rows]
-        self.sums[rows] += answers
-        self.errors[rows] += error
-        self.squares[rows] += (error**2).sum(axis=1)
-        self.counts[rows] += 1
+        if answers is None:
+            self.silent += 1
+        else:
+            error = answers - self.truth[rows]
+            self.sums[rows] += answers
+            self.errors[rows] += error
+            self.squares[rows] += (error**2).sum(axis=1)
+            self.counts[rows] += 1
         self.curve.append(self.loss()[0])
         return self.curve[-1]
 

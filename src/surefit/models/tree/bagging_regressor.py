@@ -17,7 +17,7 @@ from surefit.models.candidate import Candidate
 from surefit.models.tree.bagging import Bagging, BaggingParameters, ColumnsDrawn, RowsDrawn
 from surefit.models.tree.bagging_errors import MemberErrors
 from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor
-from surefit.models.tree.members import Member
+from surefit.models.tree.members import Member, predicted
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         return float(r2_score(errors.truth[rows], errors.averages()[rows], sample_weight=errors.weight[rows]))
 
     def _answers_of(self, member: Any, X: Any) -> Floats:
-        found = np.asarray(member.predict(X), dtype=np.float64)
+        found = np.asarray(predicted(member, X), dtype=np.float64)
         return found.reshape(len(found), -1)
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:

@@ -1,4 +1,4 @@
-"""Frames whose members take them as they are: categories stay categories, and names stay names."""
+"""Rows that members take as they came: frames with their categories and names, arrays with any cells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,37 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRows:
+    """The rows of an array of any cells, and of any dimensions beyond the second."""
+
+    array: NDArray[Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """What its cells take."""
+        return int(self.array.nbytes)
+
+    def __getitem__(self, rows: Any) -> ArrayRows:
+        return ArrayRows(self.array[rows])
+
+    def columns(self, features: Any) -> NDArray[Any]:
+        """Some columns; all of them, in their order, without a copy.
+
+        >>> ArrayRows(np.array([[1, None], [2, "a"]]))[np.array([1])].columns(np.array([1])).tolist()
+        [['a']]
+        """
+        if np.array_equal(features, np.arange(self.shape[1])):
+            return self.array
+        return self.array[:, features]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -86,11 +86,29 @@ def accepted_by(base: Any, accepts: Accepts) -> Accepts:
     if isinstance(base, Estimator):
         own = base._accepted()
         return replace(accepts, sparse=own.sparse, missing=own.missing)
+    missing = get_tags(_first_step(base)).input_tags.allow_nan
+    return replace(accepts, sparse=get_tags(base).input_tags.sparse, missing=missing)
+
+
+def takes_as_given(base: Any, X: Any) -> bool:
+    """Whether an array goes to members as it came: a model of others that says that it checks nothing, or
+    whose first step says so, gets any cells, and any of others gets rows of more than one dimension.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> cells = np.array([[1, None], [2, "a"]])
+    >>> [takes_as_given(make_pipeline(FunctionTransformer(), DecisionTree), X) for X in (cells, [[1], [2]])]
+    [True, False]
+    """
+    if isinstance(base, Estimator) or type(X) is not np.ndarray or X.ndim < 2 or X.size == 0:
+        return False
+    return X.ndim > 2 or bool(get_tags(_first_step(base)).no_validation)
+
+
+def _first_step(base: Any) -> Any:
+    """Of a pipeline, the step that meets the cells."""
     steps = [step for _, step in getattr(base, "steps", ()) if hasattr(step, "fit")]
-    first = steps[0] if steps else base  # of a pipeline, the first step meets the missing cells
-    return replace(
-        accepts, sparse=get_tags(base).input_tags.sparse, missing=get_tags(first).input_tags.allow_nan
-    )
+    return steps[0] if steps else base
 
 
 def takes_frames(base: Any) -> bool:
@@ -148,12 +166,24 @@ class Coded(NamedTuple):
 def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, coded: Coded | None) -> Any:
     """Fit a member to rows that the ensemble has checked; ``coded`` is y once more, where it is known."""
     tree = isinstance(member, DecisionTree) and (member.accepts.target == "class") == (coded is not None)
+    tree = tree and type(member).fit is DecisionTree.fit  # and not that of someone's subclass
     if tree and type(X) is np.ndarray and X.flags.forc and y.ndim == 1 and not has_callbacks(member):
         target, classes = (y, None) if coded is None else coded
         schema = Schema(X.shape[1], None, len(X), classes, targets=1)
         return member._fit_admitted(ArraySource(schema, Batch(X, target, weight)))
     member.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
     return member  # for a model of someone else's may return nothing
+
+
+def predicted(member: Any, X: Any) -> Any:
+    """What a member predicts; some learn, and predict nothing."""
+    found = member.predict(X) if hasattr(member, "predict") else None
+    if found is None:
+        raise NotImplementedError(
+            f"a {type(member).__name__} predicts nothing, and so does an ensemble of them: give an estimator "
+            "that predicts."
+        )
+    return found
 
 
 def jobs_for(n_jobs: int | None) -> int:
