@@ -17,7 +17,6 @@ from surefit import (
     HuberRegressor,
     LassoCV,
     LogisticRegressionCV,
-    MultiTaskLassoCV,
     OrdinalClassifier,
     RidgeClassifierCV,
     RidgeCV,
@@ -230,8 +229,6 @@ def test_what_cannot_be_chosen_is_refused():
         RidgeCV(constraints=NonNegative()).fit(many, many[:, 0])
     with pytest.raises(RefusalError, match="constraints"):
         RidgeCV(cv=3, folds="content", constraints=HELD).partial_fit(X, Y)
-    with pytest.raises(TypeError, match="constraints"):
-        MultiTaskLassoCV(constraints=HELD)
     with pytest.raises(ParameterError, match="give cv as a number of folds"):
         LassoCV(cv=KFold(3), folds="content", constraints=HELD).fit(X, Y)
 

@@ -157,6 +157,7 @@ def test_estimators_without_constraints_are_named_in_the_guide():
     core += " LinearSVR QuantileRegressor LADRegressor HuberRegressor GeneralizedLinearRegressor"
     core += " PoissonRegressor GammaRegressor TweedieRegressor LogisticRegressionCV RidgeCV"
     core += " RidgeClassifierCV LassoCV ElasticNetCV OrdinalClassifier"
+    core += " MultiTaskLasso MultiTaskElasticNet MultiTaskLassoCV MultiTaskElasticNetCV"
     assert has == set(core.split())
 
 

@@ -9,7 +9,9 @@ does to vectors, and to errors of the data. ``linear_program`` and ``quadratic_p
 
 Squares with a penalty a coefficient have an engine of their own: ``squared_columns`` over a matrix in memory,
 by working sets (``working_set``), and ``squared_sums`` over moments. Both end in ``quadratic``, coordinate
-descent with exact steps, and are proved by ``table_gap``.
+descent with exact steps, and are proved by ``table_gap``. Targets that share their columns have
+``task_columns``; within bounds and orders ``task_within``, which splits (``task_splitting``), ends on a face
+(``task_face``) and is proved by ``task_gap``.
 
 Mean loss plus penalty is an ``objective``, and ``base`` the contract of those who minimise one: ``newton``
 and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_form``, ``coordinate_descent``,

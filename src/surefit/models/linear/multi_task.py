@@ -17,6 +17,8 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
 from surefit.models.base import Learned
+from surefit.models.linear.constrained_tasks import TaskLimits, TaskProof, path_within
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.elastic_net import Selection, SparseParameters, SparseRegression
 from surefit.models.linear.elastic_net_cv import (
     Alphas,
@@ -28,14 +30,17 @@ from surefit.models.linear.elastic_net_cv import (
     with_ratio,
 )
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.sparse_cv import Choice, Chosen
-from surefit.models.linear.sparse_fit import by_rows, scale_of, tall
+from surefit.models.linear.sparse_cv import Choice, Chosen, Splits, choose, errors_of_folds
+from surefit.models.linear.sparse_fit import by_rows, scale_of, tall, within
+from surefit.models.linear.sparse_path import Path
 from surefit.penalties.group_l1 import GroupL1
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.gap import proved
 from surefit.solvers.objective import Objective
 from surefit.solvers.task_columns import TaskColumns, TaskProblem, TaskSums
 from surefit.stats.moments import Moments
+
+SHARE_WITHIN = 0.01  # of the gap allowed: from a Gram matrix the last digits cost next to nothing
 
 
 class TaskRegression(SparseRegression, abstract=True):
@@ -58,6 +63,8 @@ class TaskRegression(SparseRegression, abstract=True):
         if schema.target_is_flat:
             raise DataError(f"For mono-task outputs, use {self._single}: y has one dimension, not two.")
         problem = self._problem_of(source, engine)
+        if self.constraints is not None:
+            return self._learn_within(problem, source, engine, trace)
         penalty, scale = self._penalty(), scale_of(problem)
         start = self._start(schema)
         levels = np.ones(problem.columns) * penalty.strength
@@ -75,6 +82,32 @@ class TaskRegression(SparseRegression, abstract=True):
 
     def _told(self, fitted: SparseParameters) -> SparseParameters:
         return fitted
+
+    def _limits(self, columns: int) -> TaskLimits:
+        return TaskLimits.of(type(self).__name__, self.constraints, columns)
+
+    def _learn_within(self, problem: TaskProblem, source: Source, engine: Engine, trace: Trace) -> Learned:
+        found = (
+            self._limits(problem.columns)
+            .hold(problem)
+            .solve(
+                self._penalty(),
+                self._start(source.schema),
+                tolerance=SHARE_WITHIN * self.tol * scale_of(problem),
+                max_iter=self.max_iter,
+                trace=trace,
+            )
+        )
+        intercept: Any = found.intercept if self.fit_intercept else 0.0
+        rows = self._rows_within(source, engine, found.coef.shape[1])
+        proof = rows.found(found.coef, intercept, found.multipliers, self.tol)
+        coef = np.ascontiguousarray(found.coef.T)
+        fitted = SparseParameters(coef, intercept, proof.parts["gap"], max(found.epochs, 1))
+        return Learned(self._told(fitted), proof)
+
+    def _rows_within(self, source: Source, engine: Engine, outputs: int) -> TaskProof:
+        limits = self._limits(source.schema.width)
+        return TaskProof(source, engine, self._penalty(), limits, self.fit_intercept, outputs)
 
     def _problem_of(self, source: Source, engine: Engine) -> TaskProblem:
         batch = in_memory(source)
@@ -96,6 +129,9 @@ class TaskRegression(SparseRegression, abstract=True):
         return TaskSums(moments, fit_intercept=self.fit_intercept)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
+        if self.constraints is not None:
+            rows, witness = self._rows_within(source, engine, len(self.coef_)), self.certificate_.witness
+            return rows.stored(self.coef_.T, self.intercept_, witness, self.tol)
         return self._proof(source, engine, self.coef_, self.intercept_)
 
     def _proof(
@@ -115,7 +151,8 @@ class MultiTaskElasticNet(TaskRegression):
     \tfrac{1 - \rho}{2} \|V\|_F^2 \right)`, where :math:`\|V\|_{21}` adds up the lengths of V's columns.
 
     A column of X is in use for all targets or for none. The parameters are those of
-    :class:`~surefit.ElasticNet`; selection, copy_X, random_state: without effect.
+    :class:`~surefit.ElasticNet`; selection, copy_X, random_state: without effect. constraints: the same for
+    each target, whose coefficients then keep them while columns stay in use for all or for none.
 
     >>> import numpy as np
     >>> from surefit import MultiTaskElasticNet
@@ -138,6 +175,7 @@ class MultiTaskElasticNet(TaskRegression):
         warm_start: bool = False,
         random_state: RandomState = None,
         selection: Selection = "cyclic",
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -148,6 +186,7 @@ class MultiTaskElasticNet(TaskRegression):
         self.warm_start = warm_start
         self.random_state = random_state
         self.selection = selection
+        self.constraints = constraints
 
 
 class MultiTaskLasso(TaskRegression):
@@ -178,6 +217,7 @@ class MultiTaskLasso(TaskRegression):
         warm_start: bool = False,
         random_state: RandomState = None,
         selection: Selection = "cyclic",
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -187,6 +227,7 @@ class MultiTaskLasso(TaskRegression):
         self.warm_start = warm_start
         self.random_state = random_state
         self.selection = selection
+        self.constraints = constraints
 
 
 class TaskRegressionCV(TaskRegression, SparseRegressionCV, abstract=True):
@@ -202,6 +243,19 @@ class TaskRegressionCV(TaskRegression, SparseRegressionCV, abstract=True):
             return super()._learn(source, engine, trace)
         finally:
             self.__dict__.pop("_found", None)
+
+    def _choose(self, source: Source, engine: Engine) -> Chosen:
+        ratios = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
+        rows = np.array([self._strengths(source, engine, float(ratio)) for ratio in ratios])
+        splits = Splits(type(self).__name__, self.cv, self.folds == "content")
+        return choose(ratios, rows, errors_of_folds(self, source, engine, splits, ratios, rows), self.choice)
+
+    def path_of(self, problem: Any, alphas: NDArray[np.float64], l1_ratio: float) -> Path:
+        """Solve for strengths from large to small; every fold keeps the constraints."""
+        if self.constraints is None:
+            return super().path_of(problem, alphas, l1_ratio)
+        held = self._limits(problem.columns).hold(problem)
+        return path_within(held, alphas, l1_ratio, within(problem, self.tol), self.max_iter)
 
     def _penalty(self) -> Any:
         alpha, ratio = self._strength_chosen()
@@ -243,6 +297,7 @@ class MultiTaskLassoCV(TaskRegressionCV):
         selection: Selection = "cyclic",
         choice: Choice = "best",
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.eps = eps
         self.alphas = alphas
@@ -257,6 +312,7 @@ class MultiTaskLassoCV(TaskRegressionCV):
         self.selection = selection
         self.choice = choice
         self.folds = folds
+        self.constraints = constraints
 
 
 class MultiTaskElasticNetCV(TaskRegressionCV):
@@ -293,6 +349,7 @@ class MultiTaskElasticNetCV(TaskRegressionCV):
         selection: Selection = "cyclic",
         choice: Choice = "best",
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
@@ -308,6 +365,7 @@ class MultiTaskElasticNetCV(TaskRegressionCV):
         self.selection = selection
         self.choice = choice
         self.folds = folds
+        self.constraints = constraints
 
     def _ratio_chosen(self) -> float:
         return self.l1_ratio_
