@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.reference.glm_rows import rows
 
 import surefit
-from surefit.core.errors import ParameterError
+from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.models.linear.separation import separation
 
 GLM = surefit.GeneralizedLinearRegressor
@@ -28,6 +29,55 @@ def test_profile_intervals_and_ratio_tests_follow_the_likelihood():
     without = GLM("binomial", tol=1e-10).fit(X[:, 1:], y)
     assert found.z[1] ** 2 == pytest.approx(without.deviance_ - model.deviance_, rel=1e-6)
     assert found.p_value[1] == pytest.approx(stats.chi2.sf(without.deviance_ - model.deviance_, 1), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"covariance": "HC3"}, {"test": "score"}, {"interval": "likelihood"}, {"level": 95}]
+)
+def test_what_is_not_offered_is_refused_and_not_taken_for_something_else(asked):
+    """HC3 is offered for least squares; here it must not pass for HC0."""
+    X, y = rows("poisson", "log", 60)
+    (name,) = asked
+    with pytest.raises(ParameterError, match=f"{name}=.* is not allowed; it"):
+        GLM("poisson").fit(X, y).summary(X, y, **asked)
+    with pytest.raises(ParameterError, match="at='median' is not allowed; it is one of 'average', 'means'"):
+        GLM("poisson").fit(X, y).marginal_effects(X, y, at="median")
+
+
+def test_each_row_has_one_group():
+    X, y = rows("poisson", "log", 60)
+    group = np.arange(60) % 7
+    for model in (GLM("poisson"), surefit.LinearRegression()):
+        model.fit(X, y)
+        expected = model.summary(X, y, covariance="cluster", groups=group).standard_error
+        named = model.summary(X, y, covariance="cluster", groups=[f"g{k}" for k in group]).standard_error
+        np.testing.assert_array_equal(named, expected)
+        for given, message in (
+            (group[:-1], "groups has 59 entries"),
+            (np.append(group, 1), "groups has 61 entries"),
+            (np.where(group == 3, np.nan, group), r"groups\[3\] is missing"),
+            (pd.Series(group).astype("Int64").mask(group == 2), r"groups\[2\] is missing"),
+            ([None, *group[1:]], r"groups\[0\] is missing"),
+        ):
+            with pytest.raises(DataError, match=message):
+                model.summary(X, y, covariance="cluster", groups=given)
+
+
+def test_separated_classes_have_no_errors():
+    """The likelihood rises for ever: an error of 16000 beside an estimate of 1000 tells where a fit stopped."""
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    for y in ((X[:, 0] > 0).astype(int), np.digitize(X[:, 0], [-0.5, 0.5])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = surefit.LogisticRegression(C=np.inf).fit(X, y)
+        for asked in (model.summary, model.marginal_effects):
+            with pytest.raises(
+                RefusalError, match="apart without error, so that no coefficients are the likel"
+            ):
+                asked(X, y)
+    y[:40] = np.random.default_rng(1).permutation(y[:40])
+    model = surefit.LogisticRegression(C=np.inf).fit(X, y)
+    assert (model.summary(X, y).standard_error < 10).all()
 
 
 def test_residuals_agree_with_statsmodels():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.errors import RefusalError
 from surefit.data.source import Source
 from surefit.losses.families import Binomial
 from surefit.losses.family_loss import FamilyLoss
@@ -29,6 +30,12 @@ class ClassInference(LikelihoodInference):
         def _source(self, *data: Any, **also: Any) -> Source: ...
 
     def _rows_for_inference(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> Source:
+        if any(finding.code == "separated-classes" for finding in self.__dict__.get("diagnosis_", ())):
+            raise RefusalError(
+                f"{type(self).__name__} has no errors, tests and intervals for this fit: the columns tell "
+                "its classes apart without error, so that no coefficients are the likeliest; leave out the "
+                "column that does, or say what coefficients can be with BayesianLogisticRegression."
+            )
         return self._source(X, y, sample_weight, reset=False, classes=np.unique(self.classes_), **also)
 
     def _title(self) -> str:

@@ -208,12 +208,28 @@ def parameter_covariance(
     return base.uncentred(factor * base.bread @ meat @ base.bread), base.freedom
 
 
+def _is_label(each: Any) -> bool:
+    alike = each == each
+    return each is not None and isinstance(alike, bool | np.bool_) and bool(alike)
+
+
+def grouped(groups: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the labels of groups, and which of them each row has; a missing label is refused."""
+    given = np.asarray(groups)
+    if given.dtype.kind in "fO":  # NaN is unlike itself, and of NA nothing is known
+        missing = np.flatnonzero([not _is_label(each) for each in given.ravel()])
+        if len(missing):
+            raise DataError(f"groups[{missing[0]}] is missing: give each row the label of its group.")
+    labels, codes = np.unique(given, return_inverse=True)
+    return labels, codes
+
+
 def _clustered(
     base: Basis, A: Matrix, scores: Vector, groups: Any, s: Vector, weights: Weights
 ) -> tuple[Matrix, float]:
     if groups is None:
         raise DataError("covariance='cluster' needs groups: one label a row.")
-    labels, codes = np.unique(np.asarray(groups), return_inverse=True)
+    labels, codes = grouped(groups)
     if len(codes) != len(A):
         raise DataError(f"groups has {len(codes)} entries, but X has {len(A)} rows.")
     if len(labels) < 2:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize, stats
 
 from surefit.core.errors import DataError, RefusalError
+from surefit.models.linear.inference import grouped
 from surefit.models.linear.likelihood import Likelihood
 from surefit.solvers.function import FunctionObjective
 from surefit.solvers.methods.newton import DampedNewton
@@ -77,20 +78,27 @@ def _meat(likelihood: Likelihood, kind: Covariance, groups: Any) -> tuple[Matrix
     if kind == "cluster":
         if groups is None:
             raise DataError("covariance='cluster' needs groups: one label a row.")
-        labels, codes = np.unique(np.asarray(groups), return_inverse=True)
+        labels, codes = grouped(groups)
         if len(labels) < 2:
             raise RefusalError("a clustered covariance needs at least two groups.")
         sums = np.zeros((len(labels), size))
+    end = 0
     for rows in likelihood.rows():
-        slopes = likelihood.terms(rows, at).slopes
+        slopes, end = likelihood.terms(rows, at).slopes, rows.start + len(rows.s)
         if kind == "cluster":
             some = codes[rows.start : rows.start + len(rows.s)]
             if len(some) < len(rows.s):
-                raise DataError(f"groups has {len(codes)} entries, but there are more rows.")
+                raise DataError(
+                    f"groups has {len(codes)} entries, but there are more rows: give each a label."
+                )
             np.add.at(sums, some, rows.s[:, None] * slopes)
         else:
             meat += (slopes * rows.s[:, None]).T @ slopes
     if kind == "cluster":
+        if len(codes) > end:
+            raise DataError(
+                f"groups has {len(codes)} entries, but there are {end} rows: give one label a row."
+            )
         g = len(labels)
         return sums.T @ sums, g / (g - 1)
     return meat, n / (n - size) if kind == "HC1" else 1.0

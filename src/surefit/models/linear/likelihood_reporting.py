@@ -13,6 +13,7 @@ from scipy import stats
 from surefit.core.diagnosis import named
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.data.source import Source
+from surefit.models.linear.inference import held_to
 from surefit.models.linear.likelihood import Likelihood
 from surefit.models.linear.likelihood_inference import (
     Covariance,
@@ -28,6 +29,9 @@ from surefit.models.linear.marginal_effects import Effects, MarginalEffects, mar
 
 Vector = NDArray[np.float64]
 Asked = Literal["auto", "expected", "observed", "HC0", "HC1", "cluster"]
+Test = Literal["wald", "lr"]
+Interval = Literal["wald", "profile"]
+At = Literal["average", "means"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,8 @@ class LikelihoodInference:
         covariance: Asked = "auto",
         groups: Any = None,
         level: float = 0.95,
-        test: Literal["wald", "lr"] = "wald",
-        interval: Literal["wald", "profile"] = "wald",
+        test: Test = "wald",
+        interval: Interval = "wald",
         dispersion: Literal["auto", "pearson", "deviance"] | float = "auto",
         **also: Any,
     ) -> LikelihoodSummary:
@@ -112,6 +116,10 @@ class LikelihoodInference:
         >>> found.standard_error.round(4)  # sqrt(1 / 4) and sqrt(1 / 4 + 1 / 16)
         array([0.5  , 0.559])
         """
+        held_to("covariance", covariance, Asked)
+        held_to("test", test, Test)
+        held_to("interval", interval, Interval)
+        _check_level("summary", level)
         source = self._checked(X, y, sample_weight, **also)
         likelihood, numbers = self._likelihood(source), self._fit_numbers(source, dispersion)
         kind: Covariance = self._usual_covariance() if covariance == "auto" else covariance
@@ -152,10 +160,6 @@ class LikelihoodInference:
         test: str,
         interval: str,
     ) -> LikelihoodSummary:
-        if not 0 < level < 1:
-            raise ParameterError(
-                f"summary: level={level!r} is not allowed; it lies between 0 and 1, such as 0.95."
-            )
         likelihood, scale = found.likelihood, numbers.dispersion
         estimate = likelihood.theta
         error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
@@ -223,7 +227,7 @@ class LikelihoodInference:
         y: Any = None,
         sample_weight: Any = None,
         *,
-        at: Literal["average", "means"] = "average",
+        at: At = "average",
         dummies: bool = False,
         covariance: Asked = "auto",
         groups: Any = None,
@@ -242,10 +246,17 @@ class LikelihoodInference:
         >>> model.marginal_effects(X, y).effect.round(3)
         array([0.182])
         """
+        held_to("at", at, At)
+        _check_level("marginal_effects", level)
         source = self._checked(X, y, sample_weight, **also)
         summary = self.summary(X, y, sample_weight, covariance=covariance, groups=groups, **also)
         likelihood = self._likelihood(source)
         return marginal_effects(self._effects(likelihood), likelihood, summary.covariance, at, dummies, level)
+
+
+def _check_level(of: str, level: float) -> None:
+    if not 0 < level < 1:
+        raise ParameterError(f"{of}: level={level!r} is not allowed; it lies between 0 and 1, such as 0.95.")
 
 
 def _opened(likelihood: Likelihood, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
