@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 import surefit
+from surefit.models.tree.kept_forest import without_digits
 from surefit.models.tree.leaf_slots import ROOM, WIDE, as_digits, fact_in, halves, is_digit, rows_in, whole_of
 
 ROWS = 300
@@ -121,7 +122,7 @@ def test_a_forest_of_absolute_errors_is_proved(make: Any, leaf: int, weight: str
     """More than ten trees are grown in blocks, whose leaves need not have room for the same facts."""
     own = WEIGHTS[weight]
     model = make(12, criterion="absolute_error", min_samples_leaf=leaf, random_state=0).fit(X, Y, own)
-    assert make is surefit.ExtraTreesRegressor or places(model)["leaf_weight"] == "beside"
+    assert places(model)["inner_impurity"] == "beside"
     surefit.save(model, tmp_path / "model")
     again = surefit.load(tmp_path / "model")
     assert surefit.verify(again, X, Y, own).holds
@@ -130,6 +131,40 @@ def test_a_forest_of_absolute_errors_is_proved(make: Any, leaf: int, weight: str
     for one, two in zip(again.estimators_, warm.estimators_, strict=True):
         for name in ("impurity", "weighted_n_node_samples", "n_node_samples", "value"):
             np.testing.assert_array_equal(getattr(one.tree_, name), getattr(two.tree_, name), err_msg=name)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_leaves_have_their_numbers_when_they_are_asked_for(outputs: int) -> None:
+    y = np.column_stack([Y, X[:, 0]])[:, :outputs]
+    asked: dict[str, Any] = {"criterion": "absolute_error", "random_state": 0, "min_samples_leaf": 3}
+    model = surefit.RandomForestRegressor(12, **asked, keep_members=True).fit(X, y)
+    assert places(model)["inner_impurity"] == "beside"
+    leaves = model.apply(X)
+    said = [tree.tree_.value[leaves[:, t], :, 0] for t, tree in enumerate(model.estimators_)]
+    for t, tree in enumerate(model.estimators_):
+        np.testing.assert_array_equal(tree.apply(X), leaves[:, t])
+    np.testing.assert_allclose(model.predict(X).reshape(ROWS, -1), np.mean(said, axis=0), rtol=1e-12)
+    path, begin = model.decision_path(X)
+    assert path.sum() == sum(tree.decision_path(X).sum() for tree in model.estimators_)
+    assert begin[-1] == path.shape[1]
+    if outputs == 1:
+        one = surefit.RandomForestRegressor(1, **asked, keep_members=True, bootstrap=False).fit(X, Y)
+        own = [np.median(Y[one.apply(X)[:, 0] == leaf]) for leaf in one.apply(X[:20])[:, 0]]
+        middle = one.predict_quantiles(X[:20], (0.5,))[:, 0]
+        low, high = one.predict_quantiles(X[:20], (0.3, 0.7)).T
+        assert ((low <= own) & (own <= high)).all()
+        assert np.isin(middle, Y).all()
+
+
+def test_forests_that_kept_all_facts_apart_are_still_read() -> None:
+    asked: dict[str, Any] = {"criterion": "absolute_error", "random_state": 0, "min_samples_leaf": 5}
+    model = surefit.RandomForestRegressor(12, **asked).fit(X, Y)
+    before, apart = model.apply(X), without_digits(model._grown())
+    assert not any(map(is_digit, (*apart.facts, apart.inner_impurity)))
+    for name in ("nodes", "leaf_weight", "leaf_impurity", "inner_impurity"):
+        setattr(model, f"{name}_", getattr(apart, name))
+    np.testing.assert_array_equal(model.apply(X), before)
+    assert surefit.verify(model, X, Y).holds
 
 
 def test_trees_that_kept_all_facts_apart_are_still_read() -> None:

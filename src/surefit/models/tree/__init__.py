@@ -11,10 +11,10 @@ back; ``export.py`` writes one as text, JSON, SQL and Python, ``boxes.py`` as bo
 both ways.
 
 A forest keeps all its trees as arrays (``forest_arrays.py``) and makes trees of them when asked
-(``forest_views.py``). ``forest_growing.py`` calls the native grower, ten trees at a time;
-``forest_base.py`` judges them by the rows that they have not seen (``forest_errors.py``), and again from
-the stored seeds. ``growing.py``, ``class_targets.py`` and ``number_targets.py`` are what trees and forests
-share before they grow.
+(``forest_views.py``); ``wide_forest.py`` is how they are stored where leaves tell too little.
+``forest_growing.py`` calls the native grower, ten trees at a time; ``forest_base.py`` judges them by the rows
+that they have not seen (``forest_errors.py``), and again from the stored seeds. ``growing.py``,
+``class_targets.py`` and ``number_targets.py`` are what trees and forests share before they grow.
 
 ``bins.py`` cuts columns into bins of one byte. ``boosting_base.py`` boosts trees of such codes:
 ``boosting_rows.py`` makes the codes, of rows or of a stream, ``boosting_rounds.py`` makes the rounds,

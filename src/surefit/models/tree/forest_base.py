@@ -24,6 +24,7 @@ from surefit.models.tree.forest_arrays import (
     ForestParameters,
     answers_in_units,
     loss_unit,
+    some_trees,
     tree_nodes,
 )
 from surefit.models.tree.forest_errors import ForestErrors
@@ -36,6 +37,7 @@ from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
 from surefit.models.tree.stream_learning import certify_forest, is_streamed, learn_forest
+from surefit.models.tree.wide_forest import numbered, widened
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
@@ -270,7 +272,7 @@ class Forest(TreeRows, abstract=True):
         self, forest: KeptForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
     ) -> Learned:
         """The trees, and what is known of their errors."""
-        alone, correlation = errors.decomposition()
+        forest, (alone, correlation) = widened(forest), errors.decomposition()
         scale = loss_unit(target)
         common = {
             "loss_curve": np.array(errors.curve) / scale,
@@ -360,6 +362,10 @@ class Forest(TreeRows, abstract=True):
         return errors, leaves, splits, loss_unit(target)
 
     def _grown(self) -> KeptForest:
+        return numbered(self._stored())
+
+    def _stored(self) -> KeptForest:
+        """The trees as they are kept: enough to add up what leaves say."""
         return KeptForest(
             self.nodes_,
             self.node_start_,
@@ -379,7 +385,8 @@ class Forest(TreeRows, abstract=True):
 
     def _nodes_of(self, t: int) -> Nodes:
         kind = self.kernel_criteria[self.criterion]
-        return tree_nodes(self._grown(), t, kind, self._class_counts, self._level_counts())
+        one = numbered(some_trees(self._stored(), t, t + 1))
+        return tree_nodes(one, 0, kind, self._class_counts, self._level_counts())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -154,7 +154,8 @@ class ReadableForest(Forest, abstract=True):
 
     def _mean(self, X: Any, values: Floats | None = None) -> Floats:
         """The mean of what the leaves of rows say."""
-        forest, levels = self._grown(), self._level_counts()
+        forest = self._stored() if values is None else self._grown()  # of which only the latter has numbers
+        levels = self._level_counts()
         said, shared = (forest.said, forest.is_shared) if values is None else (values, False)
         jobs, blocks = jobs_for(self.n_jobs), self._blocks_of_rows(X)
         found = [forest_sums(forest, x, said, levels, shared=shared, _threads=jobs)[0] for x in blocks]

@@ -28,8 +28,9 @@ class KeptForest(ForestArrays):
     leaf_value: (different, width), what leaves say; no rows where nodes say it. leaf_weight: of leaves, empty
     where it is how many rows they hold. leaf_impurity: empty for classes, whose shares tell it, and where it
     is 0. inner_value, inner_impurity: of nodes that are split, where leaves do not tell them (medians). Where
-    weight and impurities stand beside the rows of leaves, they are as ``leaf_slots.py`` has them: those of
-    the splits of a tree beside its first leaves, the last of which stands for none.
+    weights and impurities stand beside the rows of leaves, they are as ``leaf_slots.py`` has them. Where
+    those of splits do, too, which a tree has beside its first leaves, the numbers of leaves have given way
+    (``wide_forest.py``), and the properties below are not there.
     """
 
     leaf_value: Floats
@@ -58,7 +59,7 @@ class KeptForest(ForestArrays):
     @property
     def facts(self) -> tuple[NDArray[Any], ...]:
         """What may stand beside the rows of leaves."""
-        return self.leaf_weight, self.leaf_impurity, self.inner_impurity
+        return self.leaf_weight, self.leaf_impurity
 
     def _slots(self) -> NDArray[np.int64]:
         """The number in place of the column of each leaf."""
@@ -87,13 +88,6 @@ class KeptForest(ForestArrays):
         return fact_in(self._slots(), self.facts, 1).astype(np.float64)
 
     @property
-    def split_impurity(self) -> NDArray[Any]:
-        """The impurity of each node that is split, where leaves do not tell it; else empty."""
-        if not is_digit(self.inner_impurity):
-            return self.inner_impurity
-        return np.delete(fact_in(self._slots(), self.facts, 2), self.leaf_start[1:] - 1)
-
-    @property
     def inner(self) -> Floats:
         """Impurity and value of all nodes, where leaves do not tell them; else empty."""
         if not len(self.inner_value):
@@ -101,7 +95,7 @@ class KeptForest(ForestArrays):
         at, number = leaf_numbers(self)
         split = self.nodes.view(NODE).reshape(-1)["feature"] >= 0
         found = np.empty((len(split), 1 + self.inner_value.shape[1]))
-        found[split] = np.column_stack([self.split_impurity, self.inner_value])
+        found[split] = np.column_stack([self.inner_impurity, self.inner_value])
         found[at] = np.column_stack([self.impurity, self.value])[number]
         return found
 
@@ -122,7 +116,7 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     split = np.ones(len(nodes) if len(forest.inner) else 0, dtype=bool)
     split[at if len(split) else []] = False
     told = {entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)}
-    return _filled(
+    return with_digits(
         KeptForest(
             **{**told, "nodes": packed},
             leaf_value=value,
@@ -134,20 +128,16 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     )
 
 
-def _filled(forest: KeptForest) -> KeptForest:
+def with_digits(forest: KeptForest) -> KeptForest:
     """The same, with what fits beside the rows of leaves there; so far, nothing is."""
     at, number = leaf_numbers(forest)
-    weight, cost, inner = forest.facts
-    if len(inner):
-        inner = np.insert(inner, (forest.node_start - forest.leaf_start)[1:], 0)
-    slots, kept = as_digits(forest.rows, (weight, cost, inner))
+    slots, (weight, cost) = as_digits(forest.rows, forest.facts)
     packed = forest.nodes.copy()
     packed.view(NODE).reshape(-1)["feature"][at] = -1 - slots[number]
-    inner = kept[2] if is_digit(kept[2]) else forest.inner_impurity
-    return replace(forest, nodes=packed, leaf_weight=kept[0], leaf_impurity=kept[1], inner_impurity=inner)
+    return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
 
 
-def _emptied(forest: KeptForest) -> KeptForest:
+def without_digits(forest: KeptForest) -> KeptForest:
     """The same, with nothing beside the rows of leaves."""
     if not any(map(is_digit, forest.facts)):
         return forest
@@ -155,15 +145,14 @@ def _emptied(forest: KeptForest) -> KeptForest:
     packed, slots = forest.nodes.copy(), forest._slots()
     packed.view(NODE).reshape(-1)["feature"][at] = -1 - forest.rows[number]
     weight, cost = (fact_in(slots, forest.facts, which) for which in (0, 1))
-    inner = forest.split_impurity
-    return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost, inner_impurity=inner)
+    return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
 
 
 def joined_kept(blocks: list[KeptForest]) -> KeptForest:
     """The trees of several forests as one, whose leaves share what all of them say."""
     if len(blocks) == 1:
         return blocks[0]
-    blocks = [_emptied(block) for block in blocks]
+    blocks = [without_digits(block) for block in blocks]
     table, which = shared_rows(np.concatenate([block.leaf_value for block in blocks]))
     starts = np.cumsum([0, *(len(block.leaf_value) for block in blocks)])
     alike = []
@@ -179,7 +168,7 @@ def joined_kept(blocks: list[KeptForest]) -> KeptForest:
         if len({len(getattr(block, f"leaf_{name}")) > 0 for block in blocks}) > 1:
             alike = [replace(block, **{f"leaf_{name}": _told(block, name)}) for block in alike]
     whole = replace(joined(alike), leaf_value=table)
-    return _filled(replace(whole, leaf_weight=least_weight(whole.weight, whole.rows)))
+    return with_digits(replace(whole, leaf_weight=least_weight(whole.weight, whole.rows)))
 
 
 def _told(block: KeptForest, name: str) -> NDArray[Any]:
