@@ -64,7 +64,7 @@ def test_each_row_has_one_group():
 
 
 def test_separated_classes_have_no_errors():
-    """The likelihood rises for ever: an error of 16000 beside an estimate of 1000 tells where a fit stopped."""
+    """The likelihood rises for ever: an error of 16000 beside 1000 tells where the fit stopped."""
     X = np.random.default_rng(0).normal(size=(200, 3))
     for y in ((X[:, 0] > 0).astype(int), np.digitize(X[:, 0], [-0.5, 0.5])):
         with warnings.catch_warnings():
@@ -78,6 +78,18 @@ def test_separated_classes_have_no_errors():
     y[:40] = np.random.default_rng(1).permutation(y[:40])
     model = surefit.LogisticRegression(C=np.inf).fit(X, y)
     assert (model.summary(X, y).standard_error < 10).all()
+
+
+def test_looking_for_separation_is_not_told_as_a_fit_of_its_own():
+    """Twelve powers nearly separate these classes; whether they do is asked of a programme, in silence."""
+    rng = np.random.default_rng(5)
+    at = rng.uniform(0.0, 10.0, 300)
+    y = (np.sin(at) + 0.2 * rng.normal(size=300) > 0.1).astype(int)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        surefit.LogisticRegression(C=np.inf).fit(np.vander(at + 20, 13, increasing=True)[:, 1:], y)
+    assert told
+    assert all(str(each.message).startswith("LogisticRegression: ") for each in told)
 
 
 def test_residuals_agree_with_statsmodels():

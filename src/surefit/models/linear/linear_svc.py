@@ -131,7 +131,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         if len(classes) < 2:
             raise DataError(
                 "The number of classes has to be greater than one; y holds one class, "
-                f"{classes.tolist()[0]!r}."
+                f"{classes.tolist()[0]!r}: add rows of another."
             )
         return classes
 

@@ -184,12 +184,13 @@ def outputs_for(loss: Loss, classes: NDArray[Any]) -> int | None:
     if len(classes) < 2:
         raise DataError(
             "This solver needs samples of at least 2 classes in the data, but y holds one class, "
-            f"{classes.tolist()[0]!r}."
+            f"{classes.tolist()[0]!r}: add rows of another class."
         )
     if loss.task == "binary" and len(classes) > 2:
         raise DataError(
             "Only binary classification is supported. "
-            f"The {loss.name} loss takes two classes, but y holds {len(classes)}: choose the softmax loss."
+            f"The {loss.name} loss takes two classes, but y holds {len(classes)}: choose the softmax loss, "
+            "as LogisticRegression does, or OneVsRestClassifier."
         )
     return len(classes) if loss.task == "multiclass" else None
 

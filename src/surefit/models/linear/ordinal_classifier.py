@@ -132,7 +132,10 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         found = source.schema.classes
         assert found is not None
         if len(found) < 2:
-            raise DataError(f"y holds one class, {found.tolist()[0]!r}, and a classifier needs at least two.")
+            raise DataError(
+                f"y holds one class, {found.tolist()[0]!r}, and a classifier needs at least two: add rows of "
+                "another."
+            )
         labels, ranked = self._labels(found), self._ranked(source)
         weights = engine.accumulate(partial(ClassWeights.of, classes=len(found)), ranked).weights
         if not (weights > 0).all():

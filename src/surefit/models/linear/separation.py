@@ -23,6 +23,7 @@ CELLS = 400_000  # of a programme; beyond it, a sample of the rows proposes and 
 MOST_COLUMNS = 300
 MOST_NAMED = 12  # columns of a direction, of which each is tried whether it does without
 BORDER = 1e-7  # of a standardised score: nearer to the border is on it
+ROUGHLY = np.inf  # any direction will do: the rows themselves say what it separates
 LARGE = 6.0  # by how much a column moves the score: odds of one to four hundred
 SURE = 8.0  # a score: odds of one to three thousand
 
@@ -181,11 +182,12 @@ def _widest(A: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the direction whose nearest row is furthest from the border."""
     q = A.shape[1]
     c = np.append(np.zeros(q), -1.0)
-    found = linear_program(c, np.hstack([-A, np.ones((len(A), 1))]), np.zeros(len(A)), bounds=(-1.0, 1.0))
+    above = np.hstack([-A, np.ones((len(A), 1))])
+    found = linear_program(c, above, np.zeros(len(A)), bounds=(-1.0, 1.0), tol=ROUGHLY)
     return np.asarray(found.x[:q])
 
 
 def _furthest(A: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the direction that puts no row on the wrong side and their mean furthest from the border."""
-    found = linear_program(-A.mean(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1.0, 1.0))
+    found = linear_program(-A.mean(axis=0), -A, np.zeros(len(A)), bounds=(-1.0, 1.0), tol=ROUGHLY)
     return np.asarray(found.x)
