@@ -40,8 +40,10 @@ def leaf_ranks(forest: KeptForest) -> tuple[Whole, Whole]:
 
 def widened(forest: KeptForest) -> KeptForest:
     """Return a forest as it is stored: where leaves do not tell impurities, these stand with them."""
-    at, rank = leaf_ranks(forest) if forest.inner_impurity.dtype == np.float32 else (None, None)
-    if at is None or not np.array_equal(rank, forest.nodes.view(NODE).reshape(-1)["child"][at]):
+    if forest.inner_impurity.dtype != np.float32:
+        return forest
+    at, rank = leaf_ranks(forest)
+    if not np.array_equal(rank, forest.nodes.view(NODE).reshape(-1)["child"][at]):
         return forest
     plain = without_digits(forest)
     inner = np.insert(plain.inner_impurity, (plain.node_start - plain.leaf_start)[1:], np.float32(0))
