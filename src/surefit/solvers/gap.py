@@ -30,6 +30,7 @@ from scipy import linalg
 
 from surefit.core.certificate import Certificate
 from surefit.penalties.ordered import Ordered
+from surefit.solvers.free_directions import greatest_cosine
 from surefit.solvers.objective import Objective
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
 
@@ -43,6 +44,7 @@ JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = (
     20  # rounds in which equal levels agree on their slopes: half of it is left after each at the worst
 )
+FREE_PULL = "cosine of slopes and a direction that nothing holds back"
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
 
@@ -86,6 +88,8 @@ def proved(
     """Return the certificate of a gap, relative to ``scale``: the loss of a constant above the least one."""
     parts = {"objective": primal, "gap": gap, "scale": scale, "left": left}
     witness = {} if slopes is None else {"slopes": slopes}
+    if left > max(gap / scale, tolerance):  # the bound is none, so nothing is said of what could be gained
+        return Certificate("stationary", FREE_PULL, left, tolerance, parts, witness)
     measure = "duality gap, relative to the loss of a constant"
     return Certificate("optimal", measure, max(gap / scale, left), tolerance, parts, witness)
 
@@ -186,6 +190,7 @@ class _Point:
         self.objective = objective
         self.packed = w
         self.coef, self.intercept = objective.split(w)
+        self.given = slopes is not None and not objective.loss.smooth
         self._context: dict[str, Any] = {
             "loss": objective.loss,
             "w": self.coef,
@@ -232,7 +237,7 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
         if basis.shape[1] > FREE_LIMIT:
             break
         beta, moved = _newton_along(at, basis)
-        left = _cosine(basis.T @ moved, at)
+        left = greatest_cosine(objective, free, moved, at)
         gradient = _held(point, moved, free, at)
         also = _beyond(free, np.asarray(objective.penalty.free_directions(objective.columns, -gradient)))
         if not also.shape[1]:
@@ -245,10 +250,9 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
         signs = (min(1.0, high / low), min(1.0, low / high))
         free = np.asarray(objective.penalty.free_directions(objective.columns))
         scaled = point.slopes_at(free, signs)
-        basis = _with_intercept(free, True)
         gradient = _held(point, scaled.gradient, free, scaled)
-        left = _cosine(basis.T @ scaled.gradient, scaled)
-        yield Correction(free, np.zeros(basis.shape[1]), signs=signs), gradient, left
+        left = greatest_cosine(objective, free, scaled.gradient, scaled)
+        yield Correction(free, np.zeros(free.shape[1] + 1), signs=signs), gradient, left
 
 
 def _with_intercept(free: Array, fit_intercept: bool) -> Array:
@@ -291,12 +295,13 @@ def _noise(point: _Point, at: Slopes) -> Array:
     """Return how large a sum of slopes times a column rounding alone can make.
 
     The sum itself rounds, and so do the scores that slopes are made of; an intercept, which takes the mean of
-    their errors away, leaves only the columns' spread to carry these.
+    their errors away, leaves only the columns' spread to carry these. Slopes that are given come from no
+    score, and targets in large units are no excuse for them.
     """
-    squares = at.squares
-    reach = float(
-        np.abs(np.ravel(point.packed)) @ np.sqrt(np.repeat(squares, point.packed.size // len(squares)))
-    )
+    squares, reach = at.squares, 0.0
+    if not point.given:
+        each = np.repeat(squares, point.packed.size // len(squares))
+        reach = float(np.abs(np.ravel(point.packed)) @ np.sqrt(each))
     if point.objective.fit_intercept:
         squares = np.maximum(squares - (at.sums / np.sqrt(at.weight)) ** 2, 0.0)
     with np.errstate(over="ignore"):
@@ -313,13 +318,6 @@ def _beyond(free: Array, others: Array) -> Array:
         return new
     axes, lengths, _ = np.linalg.svd(new, full_matrices=False)
     return np.asarray(axes[:, lengths > 1e-9])
-
-
-def _cosine(pull: Array, at: Slopes) -> float:
-    """Return the greatest cosine of the slopes with a free direction."""
-    size = np.sqrt(at.free_squares) * np.sqrt(at.energy)
-    pulls = np.abs(pull) if pull.ndim == 1 else np.abs(pull).max(axis=1, initial=0.0)
-    return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
 
 def _cosine_of_columns(gradient: Array, at: Slopes, objective: Objective) -> float:
