@@ -108,9 +108,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the table below, said once m
     from surefit.models.linear.logistic import LogisticRegression as LogisticRegression
     from surefit.models.linear.logistic_cv import LogisticRegressionCV as LogisticRegressionCV
     from surefit.models.linear.multi_task import MultiTaskElasticNet as MultiTaskElasticNet
-    from surefit.models.linear.multi_task import MultiTaskElasticNetCV as MultiTaskElasticNetCV
     from surefit.models.linear.multi_task import MultiTaskLasso as MultiTaskLasso
-    from surefit.models.linear.multi_task import MultiTaskLassoCV as MultiTaskLassoCV
+    from surefit.models.linear.multi_task_cv import MultiTaskElasticNetCV as MultiTaskElasticNetCV
+    from surefit.models.linear.multi_task_cv import MultiTaskLassoCV as MultiTaskLassoCV
     from surefit.models.linear.one_vs_one import OneVsOneClassifier as OneVsOneClassifier
     from surefit.models.linear.one_vs_rest import OneVsRestClassifier as OneVsRestClassifier
     from surefit.models.linear.ordinal_classifier import OrdinalClassifier as OrdinalClassifier
@@ -222,9 +222,9 @@ _EXPORTS = {
     "MinMaxScaler": "models.prepare.min_max_scaler",
     "MissingIndicator": "models.prepare.missing_indicator",
     "MultiTaskElasticNet": "models.linear.multi_task",
-    "MultiTaskElasticNetCV": "models.linear.multi_task",
+    "MultiTaskElasticNetCV": "models.linear.multi_task_cv",
     "MultiTaskLasso": "models.linear.multi_task",
-    "MultiTaskLassoCV": "models.linear.multi_task",
+    "MultiTaskLassoCV": "models.linear.multi_task_cv",
     "OneHotEncoder": "models.prepare.one_hot_encoder",
     "OneVsOneClassifier": "models.linear.one_vs_one",
     "OneVsRestClassifier": "models.linear.one_vs_rest",

@@ -259,12 +259,18 @@ def test_entries_that_are_fixed_stay_where_they_are():
 
 
 def test_strength_zero_is_least_squares_under_constraints():
+    """Nothing couples the targets then; columns of many sizes, and too few rows, are no trouble."""
+    sizes = 10.0 ** np.array([0, 0, 0, 0, 0, -6, 5, 2])
     for name in ("bounds", "order", "order within bounds", "signs"):
         ours, theirs = CONSTRAINTS[name]
         model = MultiTaskLasso(0.0, constraints=ours, tol=1e-8).fit(X, Y)
         least, *_ = general(theirs, 0.0, 1.0)
         assert cost_of(model, 0.0, 1.0) <= least * (1 + 1e-7), name
-        assert model.certificate_.holds, name
+        for rows in (ROWS, 5):
+            for held in (model, MultiTaskLassoCV(alphas=[0.0], cv=2, constraints=ours)):
+                held.fit(X[:rows] * sizes, Y[:rows])
+                assert held.certificate_.holds, name
+                assert surefit.verify(held, X[:rows] * sizes, Y[:rows]).holds, name
 
 
 @pytest.mark.parametrize("held", [NonNegative(), Box(-0.05, 0.1), [Monotone([[3, 7, 500]]), NonNegative()]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,14 @@ from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
 from surefit.models.base import Learned
-from surefit.models.linear.constrained_tasks import TaskLimits, TaskProof, path_within
+from surefit.models.linear.constrained_squares import ConstrainedSquares
+from surefit.models.linear.constrained_tasks import TaskLimits, TaskProof
 from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.elastic_net import Selection, SparseParameters, SparseRegression
-from surefit.models.linear.elastic_net_cv import (
-    Alphas,
-    ElasticNetCVParameters,
-    Folds,
-    Share,
-    SparseCVParameters,
-    SparseRegressionCV,
-    with_ratio,
-)
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.sparse_cv import Choice, Chosen, Splits, choose, errors_of_folds
-from surefit.models.linear.sparse_fit import by_rows, scale_of, tall, within
-from surefit.models.linear.sparse_path import Path
+from surefit.models.linear.sparse_fit import by_rows, scale_of, tall
 from surefit.penalties.group_l1 import GroupL1
+from surefit.penalties.no_penalty import NoPenalty
 from surefit.penalties.table import CoordinateTable
 from surefit.solvers.gap import proved
 from surefit.solvers.objective import Objective
@@ -62,9 +53,9 @@ class TaskRegression(SparseRegression, abstract=True):
         schema = source.schema
         if schema.target_is_flat:
             raise DataError(f"For mono-task outputs, use {self._single}: y has one dimension, not two.")
-        problem = self._problem_of(source, engine)
         if self.constraints is not None:
-            return self._learn_within(problem, source, engine, trace)
+            return self._learn_within(source, engine, trace)
+        problem = self._problem_of(source, engine)
         penalty, scale = self._penalty(), scale_of(problem)
         start = self._start(schema)
         levels = np.ones(problem.columns) * penalty.strength
@@ -86,24 +77,43 @@ class TaskRegression(SparseRegression, abstract=True):
     def _limits(self, columns: int) -> TaskLimits:
         return TaskLimits.of(type(self).__name__, self.constraints, columns)
 
-    def _learn_within(self, problem: TaskProblem, source: Source, engine: Engine, trace: Trace) -> Learned:
-        found = (
-            self._limits(problem.columns)
-            .hold(problem)
-            .solve(
-                self._penalty(),
-                self._start(source.schema),
-                tolerance=SHARE_WITHIN * self.tol * scale_of(problem),
-                max_iter=self.max_iter,
-                trace=trace,
+    def _learn_within(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        penalty, start = self._penalty(), self._start(source.schema)
+        if penalty.strength == 0:  # nothing couples the targets
+            held = self._constrained().fit(source, engine, trace, start)
+            coef, intercept, proof = held.coef, held.intercept, held.certificate
+            rounds = int(held.iterations.max())
+        else:
+            problem = self._problem_of(source, engine)
+            found = (
+                self._limits(problem.columns)
+                .hold(problem)
+                .solve(
+                    penalty,
+                    start,
+                    tolerance=SHARE_WITHIN * self.tol * scale_of(problem),
+                    max_iter=self.max_iter,
+                    trace=trace,
+                )
             )
-        )
-        intercept: Any = found.intercept if self.fit_intercept else 0.0
-        rows = self._rows_within(source, engine, found.coef.shape[1])
-        proof = rows.found(found.coef, intercept, found.multipliers, self.tol)
-        coef = np.ascontiguousarray(found.coef.T)
-        fitted = SparseParameters(coef, intercept, proof.parts["gap"], max(found.epochs, 1))
+            coef, intercept, rounds = found.coef, found.intercept, max(found.epochs, 1)
+            rows = self._rows_within(source, engine, coef.shape[1])
+            proof = rows.found(coef, intercept, found.multipliers, self.tol)
+        kept: Any = intercept if self.fit_intercept else 0.0
+        fitted = SparseParameters(np.ascontiguousarray(coef.T), kept, proof.parts["gap"], rounds)
         return Learned(self._told(fitted), proof)
+
+    def _constrained(self) -> ConstrainedSquares:
+        who, none = type(self).__name__, NoPenalty()
+        return ConstrainedSquares(
+            who,
+            self.constraints,
+            lambda target, weight: none,
+            self.fit_intercept,
+            False,
+            self.tol,
+            self.max_iter,
+        )
 
     def _rows_within(self, source: Source, engine: Engine, outputs: int) -> TaskProof:
         limits = self._limits(source.schema.width)
@@ -129,6 +139,8 @@ class TaskRegression(SparseRegression, abstract=True):
         return TaskSums(moments, fit_intercept=self.fit_intercept)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
+        if self.constraints is not None and self._penalty().strength == 0:
+            return self._constrained().certify(source, engine, self.coef_.T, self.intercept_)
         if self.constraints is not None:
             rows, witness = self._rows_within(source, engine, len(self.coef_)), self.certificate_.witness
             return rows.stored(self.coef_.T, self.intercept_, witness, self.tol)
@@ -228,147 +240,3 @@ class MultiTaskLasso(TaskRegression):
         self.random_state = random_state
         self.selection = selection
         self.constraints = constraints
-
-
-class TaskRegressionCV(TaskRegression, SparseRegressionCV, abstract=True):
-    """What choosing the strength adds."""
-
-    learns: ClassVar[type] = SparseCVParameters
-    warm_start = False
-
-    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        if not source.schema.target_is_flat:
-            self._found = self._choose(source, engine)
-        try:
-            return super()._learn(source, engine, trace)
-        finally:
-            self.__dict__.pop("_found", None)
-
-    def _choose(self, source: Source, engine: Engine) -> Chosen:
-        ratios = np.atleast_1d(np.asarray(self.l1_ratio, dtype=np.float64))
-        rows = np.array([self._strengths(source, engine, float(ratio)) for ratio in ratios])
-        splits = Splits(type(self).__name__, self.cv, self.folds == "content")
-        return choose(ratios, rows, errors_of_folds(self, source, engine, splits, ratios, rows), self.choice)
-
-    def path_of(self, problem: Any, alphas: NDArray[np.float64], l1_ratio: float) -> Path:
-        """Solve for strengths from large to small; every fold keeps the constraints."""
-        if self.constraints is None:
-            return super().path_of(problem, alphas, l1_ratio)
-        held = self._limits(problem.columns).hold(problem)
-        return path_within(held, alphas, l1_ratio, within(problem, self.tol), self.max_iter)
-
-    def _penalty(self) -> Any:
-        alpha, ratio = self._strength_chosen()
-        return GroupL1(alpha, l1_ratio=ratio)
-
-    def _told(self, fitted: SparseParameters) -> SparseParameters:
-        return self._with_choice(fitted)
-
-
-class MultiTaskLassoCV(TaskRegressionCV):
-    """The multi-task lasso with the strength that predicts best for rows left out.
-
-    The parameters are those of :class:`~surefit.LassoCV` and :class:`~surefit.MultiTaskLasso`.
-
-    >>> import numpy as np
-    >>> from surefit import MultiTaskLassoCV
-    >>> X = np.random.default_rng(0).normal(size=(60, 5))
-    >>> model = MultiTaskLassoCV(cv=3).fit(X, np.column_stack([3 * X[:, 0], X[:, 0] + 0.1 * X[:, 1] ** 2]))
-    >>> model.coef_.round(1)[:, 0], model.mse_path_.shape
-    (array([3., 1.]), (100, 3))
-    """
-
-    l1_ratio = 1.0
-    _single = "LassoCV"
-
-    def __init__(
-        self,
-        *,
-        eps: Share = 1e-3,
-        alphas: Alphas = 100,
-        fit_intercept: bool = True,
-        max_iter: Count = 1000,
-        tol: Tolerance = 1e-4,
-        copy_X: bool = True,
-        cv: Folds = None,
-        verbose: bool | int = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        selection: Selection = "cyclic",
-        choice: Choice = "best",
-        folds: Literal["order", "content"] = "order",
-        constraints: Constraints = None,
-    ) -> None:
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy_X = copy_X
-        self.cv = cv
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.selection = selection
-        self.choice = choice
-        self.folds = folds
-        self.constraints = constraints
-
-
-class MultiTaskElasticNetCV(TaskRegressionCV):
-    """The multi-task elastic net with the strength, and the ratio if several are given, chosen.
-
-    The parameters are those of :class:`~surefit.ElasticNetCV` and :class:`~surefit.MultiTaskElasticNet`.
-
-    >>> import numpy as np
-    >>> from surefit import MultiTaskElasticNetCV
-    >>> X = np.random.default_rng(0).normal(size=(60, 5))
-    >>> model = MultiTaskElasticNetCV(cv=3).fit(X, np.column_stack([3 * X[:, 0], X[:, 0] + X[:, 1] ** 2]))
-    >>> model.l1_ratio_, model.coef_.shape
-    (0.5, (2, 5))
-    """
-
-    learns: ClassVar[type] = ElasticNetCVParameters
-    _single = "ElasticNetCV"
-    l1_ratio_: float
-
-    def __init__(
-        self,
-        *,
-        l1_ratio: Fraction | np.ndarray | list | tuple = 0.5,
-        eps: Share = 1e-3,
-        alphas: Alphas = 100,
-        fit_intercept: bool = True,
-        max_iter: Count = 1000,
-        tol: Tolerance = 1e-4,
-        cv: Folds = None,
-        copy_X: bool = True,
-        verbose: bool | int = 0,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        selection: Selection = "cyclic",
-        choice: Choice = "best",
-        folds: Literal["order", "content"] = "order",
-        constraints: Constraints = None,
-    ) -> None:
-        self.l1_ratio = l1_ratio
-        self.eps = eps
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.copy_X = copy_X
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.selection = selection
-        self.choice = choice
-        self.folds = folds
-        self.constraints = constraints
-
-    def _ratio_chosen(self) -> float:
-        return self.l1_ratio_
-
-    def _with_ratio(self, parameters: SparseCVParameters, chosen: Chosen) -> SparseCVParameters:
-        return with_ratio(parameters, chosen)
