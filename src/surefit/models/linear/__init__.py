@@ -16,7 +16,8 @@ does it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py
 solver, ``constraints.py`` bounds or orders its coefficients (``constrained_squares.py`` those of models
 that solve squares in ways of their own, ``constrained_folds.py`` and ``constrained_ridge_cv.py`` where rows
 left out, cut by ``folds.py``, choose a strength, ``constrained_tasks.py`` those of targets that share their
-columns, ``joint_constraints.py`` those beside thresholds or a dispersion), and ``column_evidence.py`` says what its columns do to it.
+columns, ``joint_constraints.py`` those beside thresholds or a dispersion), and ``column_evidence.py`` says
+what its columns do to it.
 ``linear_model.py`` leaves the choice to the user; ``own_pieces.py`` makes losses and penalties of a user's
 own objects. Classes: ``logistic.py``, with ``logistic_folds.py`` for the choice of C, ``many_targets.py`` for
 many targets of the same rows and ``separation.py`` for classes without a best answer; ``linear_svm.py`` is
