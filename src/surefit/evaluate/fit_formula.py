@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from surefit.core.errors import RefusalError
+from surefit.core.errors import ParameterError, RefusalError
 from surefit.data.read import read, with_columns
 from surefit.evaluate.pipeline import Pipeline
 from surefit.models.linear.linear_regression import LinearRegression
@@ -42,6 +42,11 @@ def fit_formula(formula: str, data: Any, model: Any = None, *, weight: str | Non
     source: Any = read(data, target=target, weight=weight)
     columns = source.schema.columns or ()
     asked = read_formula(formula, [column.name for column in columns]).variables
+    if not asked:
+        raise ParameterError(
+            f"the formula {formula!r} has no column on its right: name one, as in '{target} ~ .' for all, or "
+            "take MeanRegressor for a constant alone."
+        )
     return Pipeline(steps).fit(
         with_columns(source, tuple(column for column in columns if column.name in asked))
     )

@@ -93,7 +93,8 @@ def target_of(text: str) -> tuple[str, bool]:
     """The column on the left of a formula, and whether its right has an intercept."""
     left, tilde, right = text.partition("~")
     if not tilde or not left.strip():
-        raise ParameterError(f"the formula {text!r} has no target: write it as 'target ~ {text.strip()}'.")
+        terms = (right if tilde else text).strip() or "column"
+        raise ParameterError(f"the formula {text!r} has no target: write it as 'target ~ {terms}'.")
     parsed = _parsed(f"{left} ~ {'1' if right.strip() == '.' else right}")
     target = _target(parsed.lhs, text)
     assert target is not None
