@@ -11,26 +11,35 @@
 namespace surefit {
 
 constexpr Index kLocalRows = 1024;  // up to which a node's values are told apart: its sums stay in cache
-constexpr Index kTinyRows = 63;     // up to which one word says which codes are there
 
-// Codes are by columns: that of row i and column j is at j * rows + i. Missing values have kLocalRows or
-// kTinyRows as their code.
+// A place among the rows of a node, and the code of its value above it.
+using PlacedCode = std::uint32_t;
+inline Index code_of(PlacedCode entry) {
+  return static_cast<Index>(entry >> 16);
+}
+inline std::size_t place_of(PlacedCode entry) {
+  return entry & 0xFFFFu;
+}
+
+// Codes are by columns: that of row i and column j is at j * rows + i, kLocalRows where it is missing.
 class NodeCodes {
  public:
-  const std::uint16_t* small() const { return small_.data(); }
-  const std::uint8_t* tiny() const { return tiny_.data(); }
+  const std::uint16_t* codes() const { return codes_.data(); }
+  PlacedCode* order() { return order_.data(); }
 
-  // Gives the values of each column codes within a small node.
-  void tell_apart(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count) {
+  // Gives the values of each column codes within a small node; ordered: and puts places in their order.
+  void tell_apart(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count,
+                  bool ordered) {
     ranks_.resize(static_cast<std::size_t>(count * width));
-    small_.resize(ranks_.size());
+    codes_.resize(ranks_.size());
+    if (ordered) order_.resize(ranks_.size());
     for (Index i = 0; i < count; ++i) {
       const std::uint32_t* own = columns.rank + static_cast<Index>(rows[i]) * width;
       for (Index j = 0; j < width; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
     }
     for (Index j = 0; j < width; ++j) {
       const std::uint32_t* own = ranks_.data() + j * count;
-      std::uint16_t* codes = small_.data() + j * count;
+      std::uint16_t* codes = codes_.data() + j * count;
       std::uint32_t low = kMissingCode, high = 0;
       std::size_t known = 0;
       for (Index i = 0; i < count; ++i) {
@@ -47,14 +56,8 @@ class NodeCodes {
         before = sorted[i] >> 32;
         codes[sorted[i] & 0xFFFFFFFFu] = code;
       }
+      if (ordered) put_in_order(sorted, known, codes, count, order_.data() + j * count);
     }
-  }
-
-  // Counts anew the codes of some places of a small node, by columns that are `step` apart.
-  void count_anew(Index width, Index step, const std::uint16_t* places, Index count) {
-    tiny_.resize(static_cast<std::size_t>(count * width));
-    for (Index j = 0; j < width; ++j)
-      count_column(small_.data() + j * step, places, count, tiny_.data() + j * count);
   }
 
  private:
@@ -91,30 +94,20 @@ class NodeCodes {
     return sorted;
   }
 
-  // The codes of some places, from 0 without a gap and in the same order.
-  static void count_column(const std::uint16_t* codes, const std::uint16_t* places, Index count,
-                           std::uint8_t* out) {
-    constexpr std::size_t words = kLocalRows / 64;
-    std::array<std::uint64_t, words + 1> seen{};
-    std::array<std::uint8_t, words + 1> before;
-    for (Index i = 0; i < count; ++i)
-      seen[codes[places[i]] >> 6] |= std::uint64_t{1} << (codes[places[i]] & 63);
-    std::uint8_t total = 0;
-    for (std::size_t w = 0; w < words; ++w) {
-      before[w] = total;
-      total = static_cast<std::uint8_t>(total + std::popcount(seen[w]));
+  static void put_in_order(const std::uint64_t* sorted, std::size_t known, const std::uint16_t* codes,
+                           Index count, PlacedCode* order) {
+    for (std::size_t i = 0; i < known; ++i) {
+      const auto place = static_cast<PlacedCode>(sorted[i] & 0xFFFFFFFFu);
+      order[i] = PlacedCode{codes[place]} << 16 | place;
     }
-    for (Index i = 0; i < count; ++i) {
-      const std::uint16_t code = codes[places[i]];
-      const std::uint64_t lower = seen[code >> 6] & ((std::uint64_t{1} << (code & 63)) - 1);
-      out[i] = code == kLocalRows ? static_cast<std::uint8_t>(kTinyRows)
-                                  : static_cast<std::uint8_t>(before[code >> 6] + std::popcount(lower));
-    }
+    for (Index i = 0; i < count && known < static_cast<std::size_t>(count); ++i)
+      if (codes[i] == kLocalRows)
+        order[known++] = static_cast<PlacedCode>(kLocalRows) << 16 | static_cast<PlacedCode>(i);
   }
 
   std::vector<std::uint32_t> ranks_;
-  std::vector<std::uint16_t> small_;
-  std::vector<std::uint8_t> tiny_;
+  std::vector<std::uint16_t> codes_;
+  std::vector<PlacedCode> order_;
   std::array<std::uint64_t, static_cast<std::size_t>(kLocalRows)> keys_, spare_keys_;
 };
 

@@ -9,6 +9,8 @@ namespace surefit {
 template <class Target, class T>
 class DrawSearch {
  public:
+  static constexpr bool kKeepsOrder = false;
+
   DrawSearch(const Target& target, const SearchRules& rules)
       : target_(target),
         rules_(rules),
@@ -20,7 +22,7 @@ class DrawSearch {
     return static_cast<double>(value) <= split.threshold;
   }
   static bool is_at(T, Index) { return false; }
-  void at_node(std::uint64_t seed) { seed_ = seed; }
+  void at_node(std::uint64_t seed, Index) { seed_ = seed; }
 
   template <class Place>
   static bool varies(const T* column, Index step, const Place* places, Index count) {

@@ -1,9 +1,9 @@
 // Grows one tree of a forest on one thread.
 //
 // Nodes with many rows are split by the bins of their columns. In a small node the ranks of its values are
-// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes. Where most
-// columns are looked at, a tiny node counts its values anew, so that one word says which of them are there.
-// Thresholds that are drawn at random need neither bins nor ranks.
+// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes: in the
+// order of each column where many of them are looked at, by codes where few are. Thresholds that are drawn at
+// random need neither bins nor ranks.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 
 #include "forest_codes.h"
 #include "forest_draw_search.h"
+#include "forest_order_search.h"
 #include "forest_search.h"
 #include "forest_tree.h"
 #include "node_random.h"
@@ -35,7 +36,7 @@ class ForestGrower {
         rules_(rules),
         by_bin_(target, rules.search),
         by_value_(target, rules.search),
-        by_word_(target, rules.search),
+        in_order_(target, rules.search),
         drawn_(target, rules.search),
         local_(static_cast<std::size_t>(kLocalRows)),
         places_(local_.size()),
@@ -155,7 +156,7 @@ class ForestGrower {
     if (node.split_before >= 0) tree.importance[static_cast<std::size_t>(node.split_before)] -= cost;
     if (is_leaf(node, sums_)) return leaf(tree, node, sums_);
     CodeSplit best;
-    search.at_node(node.seed);
+    search.at_node(node.seed, node.begin);
     const Index columns = choose_columns(node, field, search);
     search.look_at(field.codes, field.step, field.column_step, chosen_.data(), columns, places, count,
                    prepared_.data(), sums_, best);
@@ -172,6 +173,7 @@ class ForestGrower {
       saw_missing |= missing;
       if (Search::is_at(code, best.left)) low = static_cast<Index>(place);
       if (Search::is_at(code, best.right)) high = static_cast<Index>(place);
+      if constexpr (Search::kKeepsOrder) search.send(place, goes);
       *kept = *away = place;  // both, since a branch would be guessed wrong half of the time
       kept += goes;
       away += !goes;
@@ -180,6 +182,8 @@ class ForestGrower {
     std::copy(field.spare, away, kept);
     if ((rules_.min_decrease > 0.0 || rules_.min_gain > 0.0) && !enough(field, node, left, cost))
       return leaf(tree, node, sums_);
+    if constexpr (Search::kKeepsOrder)
+      if (std::max(left, count - left) >= rules_.min_rows_split) search.part(count);
     tree.importance[static_cast<std::size_t>(best.column)] += cost;
     const double where =
         best.right < 0 ? std::numeric_limits<double>::infinity() : threshold(best, low, high);
@@ -206,11 +210,9 @@ class ForestGrower {
     return gain / total_ + kTiny >= rules_.min_decrease && gain / sums_.weight + kTiny >= rules_.min_gain;
   }
 
-  // Visits all nodes that wait but for some below them on the stack.
   template <class Field, class Search, class Threshold>
-  void visit_rest(ForestTree& tree, std::size_t others, const Field& field, Search& search,
-                  const Threshold& threshold) {
-    while (stack_.size() > others) {
+  void visit_all(ForestTree& tree, const Field& field, Search& search, const Threshold& threshold) {
+    while (!stack_.empty()) {
       const Waiting node = stack_.back();
       stack_.pop_back();
       visit(tree, node, field, search, threshold);
@@ -236,18 +238,12 @@ class ForestGrower {
     root.begin = 0, root.end = count;
     stack_.assign(1, root);
     if (!rules_.search.random_threshold) {
-      codes_.tell_apart(columns_, X_.cols, rows.data() + from, count);
-      const Field<std::uint16_t, std::uint16_t> field{codes_.small(), 1,           count, local_.data(),
+      codes_.tell_apart(columns_, X_.cols, rows.data() + from, count, looks_at_many());
+      const Field<std::uint16_t, std::uint16_t> field{codes_.codes(), 1,           count, local_.data(),
                                                       places_.data(), spare.data()};
-      while (!stack_.empty()) {
-        const Waiting node = stack_.back();
-        stack_.pop_back();
-        if (looks_at_most() && node.end - node.begin <= kTinyRows)
-          grow_tiny(tree, node, field, middle);
-        else
-          visit(tree, node, field, by_value_, middle);
-      }
-      return;
+      if (!looks_at_many()) return visit_all(tree, field, by_value_, middle);
+      in_order_.start(codes_.order(), X_.cols, count);
+      return visit_all(tree, field, in_order_, middle);
     }
     cells_.resize(static_cast<std::size_t>(count * X_.cols));
     for (Index i = 0; i < count; ++i) {
@@ -255,39 +251,13 @@ class ForestGrower {
       for (Index j = 0; j < X_.cols; ++j) cells_[static_cast<std::size_t>(j * count + i)] = X_(row, j);
     }
     const Field<T, std::uint16_t> field{cells_.data(), 1, count, local_.data(), places_.data(), spare.data()};
-    visit_rest(tree, 0, field, drawn_, threshold_drawn);
+    visit_all(tree, field, drawn_, threshold_drawn);
   }
 
-  // Whether counting the values of all columns anew pays.
-  bool looks_at_most() const {
+  // Whether parting the orders of all columns takes less than adding up those that are looked at.
+  bool looks_at_many() const {
     const Index most = rules_.search.max_columns;
-    return most == 0 || 2 * most >= X_.cols;
-  }
-
-  // Grows all below a tiny node of a small one, as the small one would, with codes of its own.
-  template <class Threshold>
-  void grow_tiny(ForestTree& tree, Waiting root, const Field<std::uint16_t, std::uint16_t>& field,
-                 const Threshold& threshold) {
-    const Index count = root.end - root.begin;
-    std::array<std::uint16_t, static_cast<std::size_t>(kTinyRows)> outer, places, spare;
-    std::array<SampleRow, static_cast<std::size_t>(kTinyRows)> sample;
-    for (Index i = 0; i < count; ++i) {
-      const auto k = static_cast<std::size_t>(i);
-      outer[k] = field.places[root.begin + i];
-      places[k] = static_cast<std::uint16_t>(i);
-      sample[k] = field.sample[outer[k]];
-    }
-    codes_.count_anew(X_.cols, field.column_step, outer.data(), count);
-    const Field<std::uint8_t, std::uint16_t> inner{codes_.tiny(), 1,           count, sample.data(),
-                                                   places.data(), spare.data()};
-    auto of_outer = [&](const CodeSplit& split, Index low, Index high) {
-      return threshold(split, static_cast<Index>(outer[static_cast<std::size_t>(low)]),
-                       static_cast<Index>(outer[static_cast<std::size_t>(high)]));
-    };
-    root.begin = 0, root.end = count;
-    const std::size_t others = stack_.size();
-    stack_.push_back(root);
-    visit_rest(tree, others, inner, by_word_, of_outer);
+    return most == 0 || 4 * most > X_.cols;
   }
 
   const Dense<T>& X_;
@@ -296,7 +266,7 @@ class ForestGrower {
   const TreeRules& rules_;
   CodeSearch<Target, std::uint8_t, Index{kMissingBin}> by_bin_;
   CodeSearch<Target, std::uint16_t, kLocalRows> by_value_;
-  CodeSearch<Target, std::uint8_t, kTinyRows> by_word_;
+  OrderSearch<Target> in_order_;
   DrawSearch<Target, T> drawn_;
   std::vector<T> cells_;
   std::vector<SampleRow> local_;

@@ -26,6 +26,8 @@ struct CodeSplit {
 template <class Target, class Code, Index kMissing>
 class CodeSearch {
  public:
+  static constexpr bool kKeepsOrder = false;
+
   CodeSearch(const Target& target, const SearchRules& rules)
       : target_(target),
         rules_(rules),
@@ -38,7 +40,7 @@ class CodeSearch {
   static bool is_missing(Code code) { return static_cast<Index>(code) == kMissing; }
   static bool goes_left(Code code, const CodeSplit& split) { return static_cast<Index>(code) <= split.left; }
   static bool is_at(Code code, Index wanted) { return static_cast<Index>(code) == wanted; }
-  void at_node(std::uint64_t) {}
+  void at_node(std::uint64_t, Index) {}
 
   template <class Place>
   static bool varies(const Code* column, Index step, const Place* places, Index count) {

@@ -83,6 +83,8 @@ struct PairTarget {
       sums[0] += static_cast<double>(*other & 0xFFFFFFFFu);
       sums[1] += static_cast<double>(*other >> 32);
     }
+    void add_row(const Row& row) { sums[0] += row.weight, sums[1] += row.term; }
+    void add_row(std::uint64_t row) { add(&row); }
     double weight() const { return sums[0]; }
   };
   Side side() const { return {}; }
@@ -170,6 +172,9 @@ struct ClassTarget {
     void clear() { std::fill(sums.begin(), sums.end(), 0.0), total = 0.0; }
     void add(const double* other) {
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += other[k], total += other[k];
+    }
+    void add_row(const Row& row) {
+      sums[static_cast<std::size_t>(row.at)] += row.weight, total += row.weight;
     }
     double weight() const { return total; }
   };

@@ -13,8 +13,10 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
+constexpr Index kCols = 5;
+
 struct Table {
-  Index rows = 0, cols = 3;
+  Index rows = 0, cols = kCols;
   std::vector<double> X, number;
   std::vector<std::int32_t> y;
   std::vector<std::uint32_t> rank;
@@ -30,17 +32,17 @@ Table table_of(Index rows, bool missing) {
   std::normal_distribution<double> normal;
   Table table;
   table.rows = rows;
-  table.X.resize(at(rows * 3)), table.y.resize(at(rows)), table.number.resize(at(rows));
+  table.X.resize(at(rows * kCols)), table.y.resize(at(rows)), table.number.resize(at(rows));
   for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < 3; ++j) table.X[at(i * 3 + j)] = normal(random);
-    table.X[at(i * 3 + 1)] = std::round(3.0 * table.X[at(i * 3 + 1)]);
-    table.number[at(i)] = table.X[at(i * 3)] * table.X[at(i * 3 + 1)] + normal(random) / 3.0;
+    for (Index j = 0; j < kCols; ++j) table.X[at(i * kCols + j)] = normal(random);
+    table.X[at(i * kCols + 1)] = std::round(3.0 * table.X[at(i * kCols + 1)]);
+    table.number[at(i)] = table.X[at(i * kCols)] * table.X[at(i * kCols + 1)] + normal(random) / 3.0;
     table.y[at(i)] = table.number[at(i)] > 0.3 ? 1 : 0;
-    for (Index j = 0; missing && j < 3; ++j)
-      if (random() % 10 == 0) table.X[at(i * 3 + j)] = std::nan("");
+    for (Index j = 0; missing && j < kCols; ++j)
+      if (random() % 10 == 0) table.X[at(i * kCols + j)] = std::nan("");
   }
-  table.rank.resize(at(rows * 3)), table.bins.resize(at(rows * 3));
-  table.lowest.resize(at(3 * kMostBins)), table.highest.resize(at(3 * kMostBins));
+  table.rank.resize(at(rows * kCols)), table.bins.resize(at(rows * kCols));
+  table.lowest.resize(at(kCols * kMostBins)), table.highest.resize(at(kCols * kMostBins));
   forest_columns(Run{}, table.dense(), table.rank.data(), table.bins.data(), table.lowest.data(),
                  table.highest.data());
   return table;
@@ -54,7 +56,7 @@ std::vector<ForestTree> grown(const Table& table, const Y* y, Impurity impurity,
   const Dense<double> X = table.dense();
   const ForestTarget<Y> target{y, 1, impurity, std::move(start)};
   const ForestSample sample{draws, nullptr, nullptr, false};
-  const std::vector<Index> levels(3, 0);
+  const std::vector<Index> levels(at(kCols), 0);
   const std::vector<std::int8_t> free;
   const ForestColumns columns = table.columns();
   const std::uint64_t seeds[] = {5, 6, 7};
@@ -85,9 +87,9 @@ std::multiset<double> thresholds(const ForestTree& tree) {
 TEST(small_samples_are_searched_exactly) {
   for (const bool missing : {false, true}) {
     const Table table = table_of(700, missing);
-    for (const bool drawn : {false, true}) {
+    for (const auto& [drawn, columns] : {std::pair{false, 1}, {false, 2}, {false, 0}, {true, 2}}) {
       TreeRules rules;
-      rules.search.max_columns = 2;
+      rules.search.max_columns = columns;  // one of five by its codes, more in their order
       rules.search.random_threshold = drawn;
       const auto quick = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 700, rules, 1);
       const auto exact = grown(table, table.y.data(), Impurity::gini, {0, 2}, false, 700, rules, 1);
@@ -99,6 +101,17 @@ TEST(small_samples_are_searched_exactly) {
       }
     }
   }
+}
+
+TEST(cells_by_row_and_by_column_grow_the_same_trees) {
+  const Table rows = table_of(3000, true), columns = table_of(3000, true, true);
+  CHECK(rows.rank != columns.rank);
+  TreeRules rules;
+  rules.search.max_columns = 2;
+  CHECK(same(grown(rows, rows.y.data(), Impurity::gini, {0, 2}, true, 3000, rules, 1),
+             grown(columns, columns.y.data(), Impurity::gini, {0, 2}, true, 3000, rules, 1)));
+  CHECK(same(grown(rows, rows.number.data(), Impurity::squared, {0}, true, 3000, rules, 1),
+             grown(columns, columns.number.data(), Impurity::squared, {0}, true, 3000, rules, 1)));
 }
 
 TEST(any_number_of_threads_grows_the_same_trees) {
@@ -169,29 +182,27 @@ TEST(draws_follow_the_weights) {
   CHECK(counts[3] > 2850 && counts[3] < 3150);  // five standard deviations about 3000
 }
 
-TEST(codes_of_small_and_tiny_nodes_order_values_as_ranks_do) {
+TEST(codes_of_small_nodes_order_values_as_ranks_do) {
   const Table table = table_of(800, true);
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 5; row < 800; row += 3) rows.push_back(row);
   const auto count = static_cast<Index>(rows.size());
   NodeCodes codes;
-  codes.tell_apart(table.columns(), 3, rows.data(), count);
-  std::vector<std::uint16_t> places;
-  for (Index i = 0; i < count; i += 5) places.push_back(static_cast<std::uint16_t>(i));
-  const auto few = static_cast<Index>(places.size());
-  CHECK(few > 40 && few <= kTinyRows);
-  codes.count_anew(3, count, places.data(), few);
-  for (Index j = 0; j < 3; ++j) {
+  codes.tell_apart(table.columns(), kCols, rows.data(), count, true);
+  for (Index j = 0; j < kCols; ++j) {
     std::set<std::uint32_t> values;
-    for (const std::uint16_t place : places) values.insert(table.rank[at(rows[place] * 3 + j)]);
+    for (const std::uint32_t row : rows) values.insert(table.rank[at(row * kCols + j)]);
     values.erase(kMissingCode);
-    for (Index i = 0; i < few; ++i) {
-      const Index place = places[at(i)];
-      const std::uint32_t rank = table.rank[at(rows[at(place)] * 3 + j)];
-      const Index tiny = codes.tiny()[j * few + i], small = codes.small()[j * count + place];
-      CHECK((small == kLocalRows) == (rank == kMissingCode));
+    std::set<std::size_t> places;
+    for (Index i = 0; i < count; ++i) {
+      const PlacedCode entry = codes.order()[j * count + i];
+      const std::uint32_t rank = table.rank[at(rows[place_of(entry)] * kCols + j)];
       const auto before = std::distance(values.begin(), values.lower_bound(rank));
-      CHECK(tiny == (rank == kMissingCode ? kTinyRows : static_cast<Index>(before)));
+      CHECK(code_of(entry) == (rank == kMissingCode ? kLocalRows : static_cast<Index>(before)));
+      CHECK(code_of(entry) == codes.codes()[j * count + static_cast<Index>(place_of(entry))]);
+      CHECK(i == 0 || entry > codes.order()[j * count + i - 1]);
+      places.insert(place_of(entry));
     }
+    CHECK(places.size() == rows.size());
   }
 }
