@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native import compiled
-from surefit.core.native.tree_grow_twin import mixed
+from surefit.core.native.node_random import mixed, mixed_units
 
 
 def forest_draws(
@@ -31,18 +31,9 @@ def forest_draws_twin(
     seed: int, draws: int, rows: int, cumulative: NDArray[np.float64] | None = None
 ) -> NDArray[np.uint32]:
     """Do the same, all draws at once."""
-    state = mixed(seed ^ 0xB5297A4D3F84D5A5)
-    steps = np.uint64(state) + np.arange(draws, dtype=np.uint64)
-    unit = (_mixed(steps) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    unit = mixed_units(mixed(seed ^ 0xB5297A4D3F84D5A5), draws)
     if cumulative is None:
         at = (unit * rows).astype(np.int64)
     else:
         at = np.searchsorted(cumulative, unit * cumulative[-1], side="right")
     return np.bincount(np.minimum(at, rows - 1), minlength=rows).astype(np.uint32)
-
-
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

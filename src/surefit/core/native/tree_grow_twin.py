@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import FEW_LEVELS, Grown, Rules
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).eps)
-MASK = (1 << 64) - 1
 
 
 @dataclass(slots=True)
@@ -41,14 +41,6 @@ class Node:
     sums: Floats
     lowest: float = -np.inf
     highest: float = np.inf
-
-
-def mixed(x: int) -> int:
-    """Return the kernel's hash of 64 bits."""
-    x = (x + 0x9E3779B97F4A7C15) & MASK
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
-    return x ^ (x >> 31)
 
 
 class Grower:

@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from surefit.core.native.boost_grow import LEAST_CURVATURE, BoostRules, BoostTree
 from surefit.core.native.level_sums import LevelRules, LevelTree, code_offsets, level_best
-from surefit.core.native.tree_grow_twin import mixed
+from surefit.core.native.node_random import MASK, mixed
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 MOST_BYTES = 2**28  # of the sums of a tree's nodes that are kept at a time
-MASK = (1 << 64) - 1
 TINY = 1e-15
 SEARCHED = 64  # nodes that are searched at a time
 

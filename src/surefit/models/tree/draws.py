@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.tree_grow_twin import mixed
+from surefit.core.native.node_random import MASK, mixed
 from surefit.models.tree.nodes import Nodes
-
-_MASK = (1 << 64) - 1
 
 
 def node_seeds(nodes: Nodes, seed: int) -> list[int]:
@@ -34,7 +32,7 @@ def chosen_columns(block: NDArray[Any], count: int, seed: int) -> list[int]:
         if len(chosen) == count:
             break
         at = mixed(state) % left
-        state = (state + 1) & _MASK
+        state = (state + 1) & MASK
         every[at], every[left - 1] = every[left - 1], every[at]
         if varies[every[left - 1]]:
             chosen.append(every[left - 1])
@@ -46,5 +44,5 @@ def drawn_threshold(known: NDArray[np.float64], column: int, seed: int) -> tuple
     low, high = float(known.min()), float(known.max())
     state = seed ^ mixed(column + 1)
     threshold = low + (high - low) * ((mixed(state) >> 11) * 2.0**-53)
-    missing_left = bool(mixed((state + 1) & _MASK) & 1)
+    missing_left = bool(mixed((state + 1) & MASK) & 1)
     return (threshold if threshold < high else low), missing_left

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from surefit.core.native.forest_columns import forest_columns
 from surefit.core.native.forest_grow import GrownForest, Sample, forest_grow, joined
+from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import Rules
-from surefit.core.native.tree_grow_twin import mixed
 from surefit.engine.in_turn import in_turn
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.binned_search import bins_know
@@ -30,8 +30,8 @@ def tree_seeds(seed: int, trees: int) -> NDArray[np.uint64]:
     >>> tree_seeds(7, 3)[:2].tolist() == tree_seeds(7, 2).tolist()
     True
     """
-    base = mixed(seed & ((1 << 64) - 1))
-    return np.array([mixed((base + t) & ((1 << 64) - 1)) >> 33 for t in range(trees)], dtype=np.uint64)
+    base = mixed(seed & MASK)
+    return np.array([mixed((base + t) & MASK) >> 33 for t in range(trees)], dtype=np.uint64)
 
 
 class Grower:

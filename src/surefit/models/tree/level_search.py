@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.level_sums import code_offsets
+from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import FEW_LEVELS, Rules
-from surefit.core.native.tree_grow_twin import MASK, mixed
 from surefit.models.tree.level_target import LevelTarget, NodeFacts
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from surefit.core.errors import DataError
-from surefit.core.native.tree_grow_twin import mixed
+from surefit.core.native.node_random import MASK, mixed, mixed_units
 
 Floats = NDArray[np.float64]
-MASK = (1 << 64) - 1
 MANY = 500.0  # draws of a row from which on a rounded normal number stands for their count
 
 
@@ -22,12 +21,7 @@ def row_units(seed: int, start: int, rows: int) -> Floats:
     >>> row_units(7, 0, 5)[3:].tolist() == row_units(7, 3, 2).tolist()
     True
     """
-    base = mixed((seed ^ 0xD1B54A32D192ED03) & MASK)
-    x = np.uint64(base) + np.arange(start, start + rows, dtype=np.uint64)
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
+    return mixed_units(mixed((seed ^ 0xD1B54A32D192ED03) & MASK) + start, rows)
 
 
 def row_counts(seed: int, start: int, rows: int, rate: float | Floats) -> NDArray[np.uint32]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.level_sums import LevelTree, code_offsets
+from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import Grown, Rules
-from surefit.core.native.tree_grow_twin import MASK, TINY, mixed
+from surefit.core.native.tree_grow_twin import TINY
 from surefit.models.tree.binned_search import ALL_VALUES
 from surefit.models.tree.boosting_levels import Plan
 from surefit.models.tree.level_search import LevelColumns, LevelSplit, best_split

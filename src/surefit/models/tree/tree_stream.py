@@ -16,6 +16,7 @@ from surefit.core.native.bin_columns import MISSING
 from surefit.core.native.forest_columns import forest_columns
 from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.level_sums import LevelTree, code_offsets, level_route, level_sums
+from surefit.core.native.node_random import unmixed
 from surefit.core.native.tree_grow import Grown, Rules
 from surefit.data.batch import Batch
 from surefit.data.source import Source
@@ -261,19 +262,3 @@ def sample_targets(
         factors = np.divide(each, own, out=np.zeros(len(own)), where=own > 0)
         found.append(replace(target, factors=factors))
     return tuple(found)
-
-
-def unmixed(x: int) -> int:
-    """Return the seed that the kernels mix into another.
-
-    >>> from surefit.core.native.tree_grow_twin import mixed
-    >>> unmixed(mixed(12345))
-    12345
-    """
-    whole = (1 << 64) - 1
-    x ^= x >> 31 ^ x >> 62
-    x = x * pow(0x94D049BB133111EB, -1, 1 << 64) & whole
-    x ^= x >> 27 ^ x >> 54
-    x = x * pow(0xBF58476D1CE4E5B9, -1, 1 << 64) & whole
-    x ^= x >> 30 ^ x >> 60
-    return (x - 0x9E3779B97F4A7C15) & whole
