@@ -256,6 +256,9 @@ def test_ordered_levels_are_proved_in_any_units(scale, rows):
         (LogisticRegression(), side),
         (LogisticRegression(l1_ratio=1), side),
         (LinearSVC(), side),
+        (LinearSVC(loss="hinge"), side),
+        (LinearSVR(), Y),
+        (LinearSVR(epsilon=0.1), Y),
         (RidgeClassifier(), side),
     ]
     for constraints in held:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.objective import Objective
+from surefit.solvers.ordered_face import OrderedFaces
 from surefit.solvers.primal_dual_envelope import Envelope
 from surefit.solvers.primal_dual_model import MOST_COLUMNS, Rounded
 
@@ -60,7 +61,7 @@ class PrimalDual(Solver):
         z = rounded.scores(x)
         known, width, damping = np.zeros_like(z), rounded.width, 1e-6
         error, least, gap = SOLVED, np.inf, None
-        best, witness = x, known
+        best, witness, faces = x, known, OrderedFaces(objective)
         stopped: Stop = "limit"
         for _ in trace.iterations(self.max_iter):
             envelope = Envelope(objective.loss, known, width)
@@ -73,6 +74,11 @@ class PrimalDual(Solver):
                 gap = objective.certificate(x, self.tolerance, known).value
                 if gap < least:
                     least, best, witness = gap, x, known
+                exact = faces.solved(x, self.tolerance) if least > self.tolerance else None
+                if exact is not None:
+                    proof = objective.certificate(exact[0], self.tolerance, exact[1]).value
+                    if proof < least:
+                        least, best, witness = proof, *exact
                 error = SOLVED * min(1.0, max(gap, self.tolerance))
                 # Scores are off by their rounding, and slopes by that over the width.
                 blur = 8 * rounded.rounding(x, z) / self.tolerance
