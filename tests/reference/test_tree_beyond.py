@@ -179,3 +179,9 @@ def test_the_courses_noisy_sine_by_depth():
     svg = to_svg(plot_tree(models[1]))
     assert svg.count("x0 &lt;= ") >= 3
     assert "Decision tree with 4 leaves" in svg
+
+
+def test_a_tree_of_models_refuses_labels_in_a_sentence():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(DataError, match=r"a tree of models predicts numbers.*classify=True"):
+        model_tree(X, np.where(X[:, 0] > 0, "yes", "no"))

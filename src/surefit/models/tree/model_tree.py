@@ -78,7 +78,7 @@ def model_tree(
     (200 rows, impurity 3.851)
     """
     names = _names(X)
-    X, y = _numbers(X, "a tree of models"), np.asarray(y, dtype=np.float64)
+    X, y = _numbers(X, "a tree of models"), _target(y)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     left_over = y - leaf().fit(X, y, weight).predict(X)
     spread = X.std(axis=0)
@@ -92,6 +92,17 @@ def model_tree(
         mine = where == number
         models[number] = leaf().fit(X[mine], y[mine], None if weight is None else weight[mine])
     return ModelTree(tree, models, names)
+
+
+def _target(y: Any) -> Floats:
+    """Numbers to predict; labels are refused, since leaves hold models of numbers."""
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "a tree of models predicts numbers, and y holds something else: give numbers, or use "
+            "oblique_tree(X, y, classify=True) for labels."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
