@@ -174,7 +174,7 @@ def matrix_of(X: Any, levels: Levels) -> NDArray[Any]:
     if isinstance(X, np.ndarray) and not levels:
         return X
     if issparse(X) and not levels:
-        return np.asarray(X.toarray())
+        return np.asarray(X.toarray(order="F"))  # as trees and forests sort them
     if hasattr(X, "toarray") and not isinstance(X, Table | Cells):
         X = X.toarray()
     rows, width = X.shape
