@@ -12,15 +12,12 @@ a millionth of its columns has a millionth of their pull, and as much to gain.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from surefit.solvers.objective import Objective
 from surefit.stats.duality import Slopes
-from surefit.stats.moments import Moments
 
 Array = NDArray[np.float64]
 
@@ -41,7 +38,7 @@ def greatest_cosine(objective: Objective, free: Array, pull: Array, at: Slopes) 
     alone = max(_cosine(along, sizes * energy), _cosine(level, np.sqrt(at.squares[p:]) * energy))
     if len(along) < 2 or not ROUNDING < alone < np.inf:
         return alone
-    moments: Moments = objective.accumulate(partial(Moments.of, target=False))
+    moments = objective.moments
     square, mean = free.T @ moments.gram @ free, free.T @ moments.mean_x
     along, level = along / energy, level / energy
     if len(level):  # centred columns and the intercept have nothing in common

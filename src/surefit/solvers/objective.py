@@ -22,6 +22,7 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
 from surefit.stats.curvature import Curvature
+from surefit.stats.moments import Moments
 from surefit.stats.spread import Spread
 from surefit.stats.target_sums import TargetSums
 
@@ -163,6 +164,12 @@ class Objective:
     def spread(self) -> Spread:
         """Mean, scatter and range of the columns."""
         found: Spread = self.accumulate(Spread.of)
+        return found
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Means and products of the columns, however often a proof asks for them."""
+        found: Moments = self.accumulate(partial(Moments.of, target=False))
         return found
 
     @cached_property
