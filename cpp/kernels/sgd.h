@@ -110,6 +110,17 @@ class Weights {
     count_ += 1;
   }
 
+  // Adds a multiple of the row and counts the point if asked; q is null without an absolute penalty.
+  template <class Samples>
+  void step(const Samples& x, double by, bool counted, double* q, double owed) {
+    if (q != nullptr) {
+      add_and_truncate(x, by, counted, q, owed);
+    } else {
+      if (by != 0) add(x, by);
+      if (counted) count_mean();
+    }
+  }
+
   // Adds a multiple of the row, counts the point, and makes every column of the row pay what it owes of the
   // absolute penalty, as far as it has any size left: one trip through the columns.
   template <class Samples>
@@ -153,7 +164,7 @@ class Weights {
 
   bool finite() const { return std::isfinite(squares_); }
 
- private:
+ protected:
   void measure() {
     squares_ = sizes_ = 0;
     for (Index j = 0; j < p_; ++j) {
@@ -182,16 +193,17 @@ inline double passive_step(Rate rate, double lost, double slope, double squares,
   return slope > 0 ? -step : step;
 }
 
-template <class Samples, class Loss>
+// more: what a kind of weights wants to know beside the rest.
+template <class Kind, class Samples, class Loss, class... More>
 SgdEpoch epoch(const Run& run, Samples& x, const SgdRows& rows, const SgdPlan& plan, const Loss& loss,
-               SgdState& state) {
+               SgdState& state, const More&... more) {
   constexpr double steepest = 1e12;  // slopes beyond it count as this, or one bad row would end in infinity
   constexpr Index ahead = 4;         // rows come in no order that the processor could guess
   const bool passive = plan.rate >= Rate::PassiveAggressive1;
   const bool squared = plan.penalised && plan.l1_ratio < 1.0;
   const bool absolute = plan.penalised && plan.l1_ratio > 0.0;
   const double before = plan.average > 0 ? std::max(0.0, state.t - plan.average) : 0.0;
-  Weights w(state.w, plan.average > 0 ? state.mean : nullptr, x.cols(), before);
+  Kind w(state.w, plan.average > 0 ? state.mean : nullptr, x.cols(), before, more...);
   if (rows.shuffle) shuffle(rows.order, x.rows(), rows.seed);
   SgdEpoch done;
   Poll poll(run);
@@ -216,13 +228,8 @@ SgdEpoch epoch(const Run& run, Samples& x, const SgdRows& rows, const SgdPlan& p
     done.moves += update != 0;
     if (squared) w.shrink(std::max(0.0, 1.0 - (1.0 - plan.l1_ratio) * state.eta * plan.alpha * s));
     const bool counted = plan.average > 0 && plan.average <= state.t;
-    if (absolute) {
-      state.owed += plan.l1_ratio * state.eta * plan.alpha * s;
-      w.add_and_truncate(x, update, counted, state.q, state.owed);
-    } else {
-      if (update != 0) w.add(x, update);
-      if (counted) w.count_mean();
-    }
+    if (absolute) state.owed += plan.l1_ratio * state.eta * plan.alpha * s;
+    w.step(x, update, counted, absolute ? state.q : nullptr, state.owed);
     if (plan.fit_intercept) state.intercept += update * plan.intercept_rate;
     if (counted)
       state.mean_intercept += (state.intercept - state.mean_intercept) / (state.t - plan.average + 1);
@@ -240,8 +247,9 @@ SgdEpoch epoch(const Run& run, Samples& x, const SgdRows& rows, const SgdPlan& p
 template <class Samples>
 SgdEpoch sgd_epoch(const Run& run, Samples& x, const SgdRows& rows, const SgdPlan& plan, int loss,
                    double parameter, SgdState& state) {
-  return with_row_loss(loss, parameter,
-                       [&](const auto& f) { return sgd_detail::epoch(run, x, rows, plan, f, state); });
+  return with_row_loss(loss, parameter, [&](const auto& f) {
+    return sgd_detail::epoch<sgd_detail::Weights>(run, x, rows, plan, f, state);
+  });
 }
 
 }  // namespace surefit

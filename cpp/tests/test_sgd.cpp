@@ -1,5 +1,5 @@
 // Epochs of stochastic gradient descent and sampled proximal steps: dense and sparse rows agree, and known
-// numbers come out.
+// numbers come out. Within a set, the same for every step's nearest point of it.
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -7,6 +7,7 @@
 #include "check.h"
 #include "sampled_steps.h"
 #include "sgd.h"
+#include "sgd_within.h"
 
 using namespace surefit;
 
@@ -98,6 +99,93 @@ TEST(steps_owed_are_paid) {
         const auto two = after_draws(toy.sparse(), toy, l1, l2, memory);
         for (std::size_t k = 0; k < one.size(); ++k) CHECK_NEAR(one[k], two[k], 1e-11);
       }
+}
+
+struct Held {
+  std::vector<double> lower, upper;
+  std::vector<std::int64_t> members{1, 4, 7, 0, 5}, starts{0, 3, 5};
+
+  Held(Index p, double low, double high)
+      : lower(static_cast<std::size_t>(p), low), upper(static_cast<std::size_t>(p), high) {}
+  CoefficientSet set() const {
+    return {static_cast<Index>(lower.size()), lower.data(), upper.data(), members.data(), starts.data(), 2};
+  }
+  bool has(const double* w) const {
+    for (std::size_t j = 0; j < lower.size(); ++j)
+      if (!(w[j] >= lower[j] && w[j] <= upper[j])) return false;
+    return w[1] <= w[4] && w[4] <= w[7] && w[0] <= w[5];
+  }
+};
+
+template <class Samples>
+std::vector<double> after_epochs_within(Samples x, const Toy& toy, const SgdPlan& plan, const Held& held) {
+  const auto p = static_cast<std::size_t>(toy.cols);
+  std::vector<double> w(p), mean(p), q(p);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(toy.rows));
+  std::iota(order.begin(), order.end(), 0);
+  SgdState state{w.data(), mean.data(), q.data()};
+  state.eta = plan.eta0;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    sgd_epoch_within(Run{}, x, {toy.y.data(), nullptr, order.data(), true, 5}, plan, 1, 0.0, state,
+                     held.set());
+    CHECK(held.has(w.data()));
+    CHECK(plan.average == 0 || held.has(mean.data()));
+  }
+  w.insert(w.end(), mean.begin(), mean.end());
+  w.push_back(state.intercept);
+  return w;
+}
+
+TEST(every_step_ends_in_the_set) {
+  const Toy toy(40, 12);
+  for (const double ratio : {0.0, 0.4, 1.0})
+    for (const double average : {0.0, 1.0})
+      for (const double low : {-infinite, -0.02, 0.0, 0.01}) {
+        SgdPlan plan;
+        plan.alpha = 0.02;
+        plan.l1_ratio = ratio;
+        plan.penalised = true;
+        plan.eta0 = 0.1;
+        plan.average = average;
+        const Held held(12, low, low < 0 && std::isinf(low) ? infinite : low + 0.05);
+        const auto one = after_epochs_within(toy.full(), toy, plan, held);
+        const auto two = after_epochs_within(toy.sparse(), toy, plan, held);
+        if (ratio == 0.0)
+          for (std::size_t k = 0; k < one.size(); ++k) CHECK_NEAR(one[k], two[k], 1e-12);
+      }
+}
+
+TEST(a_set_without_ends_changes_nothing) {
+  const Toy toy(40, 12);
+  Held free(12, -infinite, infinite);
+  free.starts = {0, 0, 0};
+  for (const double ratio : {0.0, 0.4, 1.0}) {
+    SgdPlan plan;
+    plan.alpha = 0.02;
+    plan.l1_ratio = ratio;
+    plan.penalised = true;
+    plan.eta0 = 0.1;
+    const auto one = after_epochs(toy.full(), toy, plan, 1);
+    std::vector<double> w(12), mean(12), q(12);
+    std::vector<std::int64_t> order(40);
+    std::iota(order.begin(), order.end(), 0);
+    SgdState state{w.data(), mean.data(), q.data()};
+    state.eta = plan.eta0;
+    auto x = toy.full();
+    for (int epoch = 0; epoch < 3; ++epoch)
+      sgd_epoch_within(Run{}, x, {toy.y.data(), nullptr, order.data(), true, 5}, plan, 1, 0.1, state,
+                       free.set());
+    for (std::size_t j = 0; j < 12; ++j) CHECK_NEAR(w[j], one[j], 1e-12);
+  }
+}
+
+TEST(levels_that_fall_are_pooled_and_clipped) {
+  const Held held(8, -1.0, 2.5);
+  std::vector<double> w{3.0, 1.0, -7.0, 9.0, 4.0, 1.0, 0.5, 3.0};
+  Projector(held.set()).hold_all(w.data(), nullptr, 0.0);
+  // Columns 1, 4 and 7 are 1, 4, 3 -> 1, 3.5, 3.5; columns 0 and 5 are 3, 1 -> 2, 2.
+  const std::vector<double> expected{2.0, 1.0, -1.0, 2.5, 2.5, 2.0, 0.5, 2.5};
+  for (std::size_t j = 0; j < 8; ++j) CHECK_NEAR(w[j], expected[j], 0);
 }
 
 TEST(a_mistake_adds_the_row) {

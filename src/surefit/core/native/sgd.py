@@ -4,6 +4,7 @@ r"""One epoch of stochastic gradient descent on mean loss plus elastic net, a st
 
 The absolute part of the penalty is paid by a row's columns when the row comes, up to what all steps so far
 ask for. A row of weight s counts as s steps of the same length at once; one of weight 0 is passed over.
+Within a set of coefficients, each step ends in its nearest point of the set.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native import compiled
+from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.core.native.inputs import float64_rows, matrix_arguments, row_weights
 from surefit.core.native.row_loss import NAMES, row_loss_twin
 
@@ -28,7 +30,7 @@ STEEPEST = 1e12  # slopes beyond it count as this, or one bad row would end in i
 class SgdPlan:
     """How to step; begin: of the optimal rate 1 / (alpha (begin + t - 1)); average: the first step averaged.
 
-    intercept_rate: the intercept's step over the others'.
+    intercept_rate: the intercept's step over the others'. within: what the coefficients keep, if anything.
     """
 
     loss: str
@@ -43,9 +45,10 @@ class SgdPlan:
     fit_intercept: bool = True
     intercept_rate: float = 1.0
     average: int = 0
+    within: CoefficientSet | None = None
 
     def numbers(self) -> Floats:
-        """Return all but the loss, as the kernel reads them."""
+        """Return all but the loss and the set, as the kernel reads them."""
         rate = RATES.index(self.rate)
         found = (self.alpha, self.l1_ratio, self.penalised, rate, self.eta0, self.power_t, self.begin)
         return np.array([*found, self.fit_intercept, self.intercept_rate, self.average], dtype=np.float64)
@@ -111,8 +114,10 @@ def sgd_epoch(
     suffix, arguments = matrix_arguments(X)
     mean = state.mean if plan.average > 0 else None
     paid = state.paid if plan.penalised and plan.l1_ratio > 0 else None
-    loss = NAMES.index(plan.loss)
-    found = getattr(native, f"sgd_epoch{suffix}")(
+    loss, held = NAMES.index(plan.loss), plan.within
+    within = () if held is None else (held.lower, held.upper, held.members, held.starts)
+    name = "sgd_epoch" if held is None else "sgd_epoch_within"
+    found = getattr(native, f"{name}{suffix}")(
         *arguments,
         y,
         weight,
@@ -126,6 +131,7 @@ def sgd_epoch(
         mean,
         paid,
         state.scalars,
+        *within,
     )
     return SgdEpoch(*found)
 
@@ -142,6 +148,9 @@ def sgd_epoch_twin(
     seed: int = 0,
 ) -> SgdEpoch:
     """Do the same row by row, with the coefficients and their mean written out."""
+    within = plan.within
+    if within is not None:
+        state.w[:] = within.project(state.w)
     rows, loss, a = float64_rows(X), row_loss_twin(plan.loss, plan.parameter), plan.alpha
     entries = rows != 0 if not isinstance(X, np.ndarray) else np.ones(rows.shape, dtype=bool)
     w, b, mean_b, eta, t, owed = state.w, *(float(v) for v in state.scalars)
@@ -163,20 +172,28 @@ def sgd_epoch_twin(
         w *= max(0.0, 1.0 - l2 * eta * s)
         w += s * update * x
         b += s * update * plan.intercept_rate if plan.fit_intercept else 0.0
-        if 0 < plan.average <= t:
-            share = 1.0 / (t - plan.average + 1)
+        share = 1.0 / (t - plan.average + 1) if 0 < plan.average <= t else 0.0
+        mean_b += share * (b - mean_b)
+        if share and within is None:  # as scikit-learn counts, before the truncation
             state.mean += share * (w - state.mean)
-            mean_b += share * (b - mean_b)
         if plan.penalised and plan.l1_ratio > 0:
             owed += l1 * eta * s
             q = state.paid
+            above, below = (w > 0, w < 0) if within is None else within.owing(w)
             cut = np.where(
-                w > 0, np.maximum(0, w - owed - q), np.where(w < 0, np.minimum(0, w + owed - q), w)
+                above, np.maximum(0, w - owed - q), np.where(below, np.minimum(0, w + owed - q), w)
             )
             cut = np.where(entries[i], cut, w)
             q += cut - w
             w[:] = cut
+        if within is not None:
+            near = within.project(w)
+            state.paid[:] = np.where(near == w, state.paid, within.paid(near, state.paid, owed))
+            w[:] = near
+            state.mean += share * (w - state.mean)
         t += 1
+    if within is not None and 0 < plan.average < t:  # a mean of points of the set is one, but for rounding
+        state.mean[:] = within.project(state.mean)
     state.scalars[:] = b, mean_b, eta, t, owed
     finite = np.isfinite(w).all() and np.isfinite(b)
     return SgdEpoch(total if finite else np.inf, count, moves)
