@@ -158,6 +158,7 @@ def test_estimators_without_constraints_are_named_in_the_guide():
     core += " PoissonRegressor GammaRegressor TweedieRegressor LogisticRegressionCV RidgeCV"
     core += " RidgeClassifierCV LassoCV ElasticNetCV OrdinalClassifier"
     core += " MultiTaskLasso MultiTaskElasticNet MultiTaskLassoCV MultiTaskElasticNetCV"
+    core += " SGDClassifier SGDRegressor Perceptron"
     assert has == set(core.split())
 
 

@@ -25,10 +25,11 @@ what both support vector machines share, and ``penalised_intercept.py`` liblinea
 ``binary_members.py`` makes many classes of pairs, for ``one_vs_rest.py`` (``label_columns.py``: several
 labels a row) and ``one_vs_one.py``, and ``member_updates.py`` teaches them more rows. Robust: ``kinked.py``
 is what losses with kinks share (``quantile.py``, ``lad.py``, the hinge), ``huber.py`` learns a scale as well.
-Row by row: ``sgd_fit.py`` runs the epochs of ``sgd_base.py``, whose losses and rates are ``sgd_pieces.py``;
-``perceptron.py`` is one of them; ``sparse_coefficients.py`` keeps few coefficients in little room. ``glm.py``
-is what generalised linear models share: ``glm_offset.py`` moves columns into the scores, ``glm_start.py``
-finds scores that a link takes, ``glm_influence.py`` looks for rows that pull, ``glm_inference.py`` and
-``class_inference.py`` say what their likelihoods are, and ``likelihood*.py`` and ``marginal_effects.py``
-infer from any of them. ``ordinal_classifier.py`` learns thresholds with them.
+Row by row: ``sgd_fit.py`` runs the epochs of ``sgd_base.py``, whose losses and rates are ``sgd_pieces.py``
+(``sgd_held_out.py`` sets rows aside to stop by, ``sgd_constraints.py`` leads each step back into bounds and
+orders); ``perceptron.py`` is one of them; ``sparse_coefficients.py`` keeps few coefficients in little room.
+``glm.py`` is what generalised linear models share: ``glm_offset.py`` moves columns into the scores,
+``glm_start.py`` finds scores that a link takes, ``glm_influence.py`` looks for rows that pull,
+``glm_inference.py`` and ``class_inference.py`` say what their likelihoods are, and ``likelihood*.py`` and
+``marginal_effects.py`` infer from any of them. ``ordinal_classifier.py`` learns thresholds with them.
 """

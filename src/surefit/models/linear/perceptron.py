@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
+from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.core.parameters import Count, Fraction, Positive, RandomState, Strength, Tolerance, WholeNumber
 from surefit.core.trace import Trace
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.sgd_classifier import StochasticClassifier
+from surefit.models.linear.sgd_constraints import within
 from surefit.models.linear.sgd_fit import Problem, judge_value
 from surefit.models.linear.sgd_regressor import Penalised
 from surefit.solvers.objective import Objective
@@ -38,6 +41,9 @@ class Perceptron(StochasticClassifier):
     Parameters, steps and the rule that ends them are scikit-learn's, as in :class:`~surefit.SGDClassifier`.
     batch: whether all rows on the wrong side are added at once, in one step an epoch, and the plane with the
     fewest of them is kept; then the order of the rows does not matter, and a weight of 2 is the row twice.
+    constraints: as in :class:`~surefit.LinearModel`; each step ends in the nearest coefficients that keep
+    them. With signs and ordered levels the bound holds for any plane that keeps them, as the nearest point of
+    a convex cone is no longer and leans no less towards the cone; with other bounds none is stated.
 
     >>> from surefit import Perceptron
     >>> X, y = [[2.0, 1.0], [1.0, 3.0], [-1.0, -1.0], [-2.0, 1.0]], [1, 1, 0, 0]
@@ -77,6 +83,7 @@ class Perceptron(StochasticClassifier):
         class_weight: ClassWeight = None,
         warm_start: bool = False,
         batch: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -95,6 +102,7 @@ class Perceptron(StochasticClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.batch = batch
+        self.constraints = constraints
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         if not self.batch:
@@ -102,6 +110,7 @@ class Perceptron(StochasticClassifier):
         self._check_settings(updating=False)
         problems = self._problems(source, engine, begun=False)
         points = [problem.packed(0) for problem in problems]
+        held = self._held(source.schema.width)
         for _ in trace.iterations(self.max_iter):
             for k, problem in enumerate(problems):
                 if problem.done:
@@ -110,7 +119,7 @@ class Perceptron(StochasticClassifier):
                 points[k] = problem.packed(0) if wrong < best else points[k]
                 judge_value(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
                 problem.done = problem.done or wrong == 0
-                _batch_step(problem, float(self.eta0))
+                _batch_step(problem, float(self.eta0), held)
             share = float(np.mean([problem.best for problem in problems]))
             trace.record(objective=share, step=float(self.eta0))
             if all(problem.done for problem in problems):
@@ -138,7 +147,9 @@ class Perceptron(StochasticClassifier):
             objective += target.value(point)
             margins += gap
         parts = {"objective": objective, "radius": radius, "margin": least, "margins": margins}
-        if wrong == 0:
+        held = self._held(objectives[0].columns)
+        # The bound of a plane is for steps that may come as far as any multiple of it: not within a box.
+        if wrong == 0 and (held is None or held.cone):
             parts["bound"] = bound
             if problems and not self.batch:
                 parts["steps"] = float(max(problem.moves for problem in problems))
@@ -160,11 +171,12 @@ def _wrong_share(problem: Problem) -> float:
     return float(found.wrong / found.weight)
 
 
-def _batch_step(problem: Problem, step: float) -> None:
-    """Add all rows on the wrong side, each with its share of all rows."""
+def _batch_step(problem: Problem, step: float, held: CoefficientSet | None) -> None:
+    """Add all rows on the wrong side, each with its share of all rows, within the constraints."""
     objective, state = problem.objective, problem.state
     point = problem.packed(0)
-    moved = objective.prox(point - step * objective.at(point, 1).gradient, step)
+    stepped = objective.prox(point - step * objective.at(point, 1).gradient, step)
+    moved = within(held, objective, stepped)  # which rounding may have left
     coef, intercept = objective.split(moved)
     state.w[:] = coef
     state.scalars[0] = 0.0 if intercept is None else float(intercept)

@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.core.native.sgd import SgdPlan, SgdState
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
-from surefit.data.source import ArraySource, MappedSource, Source, in_memory
+from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine, choose_engine
 from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
+from surefit.models.linear.constraints import constrained
 from surefit.models.linear.ridge import NoInference
+from surefit.models.linear.sgd_constraints import held_by, with_multipliers, within
 from surefit.models.linear.sgd_fit import (
     SPARSE_INTERCEPT_RATE,
     Problem,
@@ -29,7 +32,16 @@ from surefit.models.linear.sgd_fit import (
     run_epochs,
     seeds_for,
 )
-from surefit.models.linear.sgd_pieces import LOSSES, is_sparse, penalty_named, shaped_like, worst
+from surefit.models.linear.sgd_held_out import hold_out
+from surefit.models.linear.sgd_pieces import (
+    LOSSES,
+    change,
+    is_sparse,
+    penalty_named,
+    shaped_like,
+    worst,
+    worth,
+)
 from surefit.models.linear.sparse_coefficients import SparseCoefficients
 from surefit.solvers.choose import choose
 from surefit.solvers.objective import Objective
@@ -64,6 +76,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
     warm_start: bool
     average: bool | int
     polish: bool
+    constraints: Any = None
 
     no_errors = (
         "steps in a random order end near the best coefficients, not at them; fit LogisticRegression or "
@@ -105,10 +118,14 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         finally:
             self.__dict__.pop("_init", None)
 
-    def _plan(self, sparse: bool) -> SgdPlan:
+    def _held(self, columns: int) -> CoefficientSet | None:
+        """Return what the coefficients of every problem keep; None for nothing."""
+        return held_by(type(self).__name__, self.constraints, columns)
+
+    def _plan(self, source: Source) -> SgdPlan:
         ratio = {"l1": 1.0, "elasticnet": self.l1_ratio}.get(self.penalty or "", 0.0)
         begin = optimal_begin(self.alpha) if self.learning_rate == "optimal" else 0.0
-        rate = SPARSE_INTERCEPT_RATE if sparse else 1.0
+        rate = SPARSE_INTERCEPT_RATE if is_sparse(source) else 1.0
         return SgdPlan(
             LOSSES[self.loss][0],
             float(self.epsilon),
@@ -122,6 +139,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             self.fit_intercept,
             rate,
             int(self.average),
+            self._held(source.schema.width),
         )
 
     def _check_settings(self, updating: bool) -> None:
@@ -155,16 +173,19 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         rows: Source = MappedSource(source, schema, target)
         if isinstance(source, ArraySource):
             rows = ArraySource(schema, target(source.batch))
-        penalty = penalty_named(self.penalty, self.alpha, self.l1_ratio)
+        own = penalty_named(self.penalty, self.alpha, self.l1_ratio)
+        penalty = constrained(type(self).__name__, own, self.constraints, schema.width)
         return Objective(rows, engine, self._loss(), penalty, fit_intercept=self.fit_intercept)
 
     def _problems(self, source: Source, engine: Engine, begun: bool) -> list[Problem]:
         """Return one problem a target, at its start: zeros, the last fit, or where ``fit`` was told to."""
         targets = self._targets(source, None if begun else engine)
-        found = []
+        found, held = [], self._held(source.schema.width)
         seeds = seeds_for(self.random_state, len(targets), self.regression)
         for k, target in enumerate(targets):
             state = self._start(k, len(targets), source.schema.width, begun)
+            if held is not None:
+                state.w[:], state.mean[:] = held.project(state.w), held.project(state.mean)
             found.append(Problem(self._objective(source, target, engine), target, state, seeds[k]))
         return found
 
@@ -192,7 +213,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         spread = problems[0].objective.spread
         for problem in problems:
             problem.scale = spread.rows / problem.objective.targets.weight
-        score = self._hold_out(source, problems) if self.early_stopping else None
+        score = hold_out(self, source, problems) if self.early_stopping else None
         stopping = Stopping(self.tol, self.n_iter_no_change)
 
         def so_far() -> Learned:
@@ -200,7 +221,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             unproved = Certificate("optimal", "duality gap, not measured yet", np.inf, 0.0)
             return Learned(self._learnt(points, problems, source), unproved)
 
-        plan = self._plan(is_sparse(source))
+        plan = self._plan(source)
         run_epochs(
             problems,
             source,
@@ -216,10 +237,11 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         points = [problem.packed(int(self.average)) for problem in problems]
         evidence: dict[str, Any] = {"column_moments": spread.moments, "rows": spread.rows}
         if self.polish:
-            points, proof = self._polished(problems, points)
+            points, proof = self._polished(problems, points, plan.within)
         else:
             worths = [
-                _worth(problem.objective, point) for problem, point in zip(problems, points, strict=True)
+                worth(problem.objective, point, plan.within)
+                for problem, point in zip(problems, points, strict=True)
             ]
             worst_of = max(worths, key=lambda worth: worth[0] - worth[1])
             proof = self._proof(problems, points, trace, led_down=worst_of[0] <= worst_of[1])
@@ -228,20 +250,25 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _polished(
-        self, problems: Sequence[Problem], points: list[Floats]
+        self, problems: Sequence[Problem], points: list[Floats], held: CoefficientSet | None
     ) -> tuple[list[Floats], Certificate]:
         """Go on by a solver that suits, from where the epochs ended, until the gap is below ``tol``."""
-        solved = []
+        ends, proofs = [], []
         for problem, point in zip(problems, points, strict=True):
-            solver = choose(problem.objective, tolerance=self.tol or 0.0, max_iter=self.max_iter)
-            solved.append(solver.solve(problem.objective, point, Trace()))
-        proofs = [found.certificate for found in solved]
-        kept = {
-            f"slopes{k}": proof.witness["slopes"]
-            for k, proof in enumerate(proofs)
-            if "slopes" in proof.witness
-        }
-        return [found.x for found in solved], replace(worst(proofs), witness=kept)
+            objective = problem.objective
+            solver = choose(objective, tolerance=self.tol or 0.0, max_iter=self.max_iter)
+            solved = solver.solve(objective, point, Trace())
+            end, proof = within(held, objective, solved.x), solved.certificate
+            if not np.array_equal(end, solved.x):  # a solver may end within rounding of a bound
+                proof = objective.certificate(end, proof.tolerance, proof.witness.get("slopes"))
+            ends.append(end)
+            proofs.append(proof)
+        slopes = [proof.witness.get("slopes") for proof in proofs]
+        kept = {f"slopes{k}": each for k, each in enumerate(slopes) if each is not None}
+        found = replace(worst(proofs), witness=kept)
+        if held is not None:
+            found = with_multipliers(found, [problem.objective for problem in problems], ends, slopes)
+        return ends, found
 
     def _proof(
         self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
@@ -258,7 +285,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return replace(found, tolerance=1.0) if led_down else self._restated(found, found)
 
     def _restated(self, stated: Certificate, found: Certificate) -> Certificate:
-        drift = max(_change(stated.parts[name], found.parts[name]) for name in self.stated)
+        drift = max(change(stated.parts[name], found.parts[name]) for name in self.stated)
         words = f"relative change of the {' or the '.join(self.stated)}"
         return Certificate("measured", words, drift, STATED, found.parts, found.witness)
 
@@ -268,12 +295,15 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         """Measure how far the points can be from the best; the worst of the problems counts."""
         # Problems are there while a fit runs; afterwards its witnesses are.
         witness = {} if problems else self.certificate_.witness
-        return worst(
-            [
-                objective.certificate(point, float(self.tol or 0.0), witness.get(f"slopes{k}"))
-                for k, (objective, point) in enumerate(zip(objectives, points, strict=True))
-            ]
-        )
+        slopes = [witness.get(f"slopes{k}") for k in range(len(points))]
+        tolerance = float(self.tol or 0.0)
+        proofs = [
+            objective.certificate(point, tolerance, each)
+            for objective, point, each in zip(objectives, points, slopes, strict=True)
+        ]
+        if self._held(objectives[0].columns) is None:
+            return worst(proofs)
+        return with_multipliers(worst(proofs), objectives, points, slopes)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         stated = self.certificate_
@@ -313,44 +343,6 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
                 np.array([s.scalars[1] for s in states]),
             )
 
-    def _hold_out(self, source: Source, problems: Sequence[Problem]) -> Callable[[Problem], float]:
-        """Set rows aside, and return what scores a problem on them."""
-        batch = in_memory(source)
-        if batch is None:
-            raise RefusalError(
-                "early_stopping sets rows aside by chance, which takes all of them in memory: load the table "
-                "as one array, or stop by the training rows."
-            )
-        chosen = self._validation_rows(np.asarray(batch.y))
-        weight = batch.weight
-        if weight is not None and not np.any(weight[chosen] > 0):
-            raise DataError(
-                "The sample weights for validation set are all zero, consider using a different random state."
-            )
-        aside = np.zeros(len(batch), dtype=bool)
-        aside[chosen] = True
-        X: Any = batch.X
-        kept = X[chosen]
-        for problem in problems:
-            problem.held_out = aside
-
-        def score(problem: Problem) -> float:
-            rows = problem.target(batch)
-            y = np.asarray(rows.y, dtype=np.float64)[chosen]
-            z = np.asarray(kept @ problem.state.w).ravel() + problem.state.scalars[0]
-            return self._score_of(y, z, None if weight is None else weight[chosen])
-
-        return score
-
-    def _validation_rows(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-
-        splitter = ShuffleSplit if self.regression else StratifiedShuffleSplit
-        seed = 0 if self.random_state is None else self.random_state
-        split: Any = splitter(test_size=self.validation_fraction, random_state=seed)
-        chosen: NDArray[np.intp] = next(split.split(np.zeros((len(y), 1)), y))[1]
-        return chosen
-
     @abstractmethod
     def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
         """Return how well scores meet the target of a problem; greater is better."""
@@ -366,7 +358,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             schema = source.schema if first else self._schema
             problems = self._problems(source, choose_engine(source), begun=True)
             self.trace_ = Trace()
-            plan = self._plan(is_sparse(source))
+            plan = self._plan(source)
             run_epochs(problems, source, plan, Stopping(None, 1), self.trace_, 1, shuffle=self.shuffle)
             self._schema = schema
             points = [problem.packed(int(self.average)) for problem in problems]
@@ -378,15 +370,3 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             self._adopt(Learned(self._learnt(points, problems, source), proof), schema)
 
         return self._atomically(step)
-
-
-def _worth(objective: Objective, point: Floats) -> tuple[float, float]:
-    """The objective of a fit, and of no coefficients; alike where nothing can be better than the latter."""
-    nothing = float(objective.at(np.zeros_like(point), 0).value)
-    if nothing == objective.targets.floor / objective.targets.weight:
-        return nothing, nothing
-    return float(objective.at(point, 0).value + objective.penalised(point)), nothing
-
-
-def _change(before: float, now: float) -> float:
-    return abs(now - before) / max(abs(before), abs(now), float(np.finfo(float).tiny))

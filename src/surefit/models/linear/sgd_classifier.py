@@ -30,6 +30,7 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.class_weight import ClassWeight, class_factors, given_factors
 from surefit.models.linear.classification import LinearClassification
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.sgd_base import StochasticLinear
 from surefit.models.linear.sgd_regressor import Penalised, Rate
 
@@ -152,7 +153,9 @@ class SGDClassifier(StochasticClassifier):
 
     Such a fit promises no distance from the minimum: ``certificate_`` states the duality gap that was
     measured at its end, the worst of all classes. polish: whether to go on from there, by the solver that
-    suits, until the gap relative to the loss of a constant is below ``tol``.
+    suits, until the gap relative to the loss of a constant is below ``tol``. constraints: as in
+    :class:`~surefit.LinearModel`, for the coefficients of each class; each step ends in the nearest ones that
+    keep them, and the gap is measured within them.
 
     >>> from surefit import SGDClassifier
     >>> X, y = [[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]], ["no", "no", "yes", "yes"]
@@ -186,6 +189,7 @@ class SGDClassifier(StochasticClassifier):
         warm_start: bool = False,
         average: bool | WholeNumber = False,
         polish: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -209,6 +213,7 @@ class SGDClassifier(StochasticClassifier):
         self.warm_start = warm_start
         self.average = average
         self.polish = polish
+        self.constraints = constraints
 
     @available_if(_has_chances)
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:

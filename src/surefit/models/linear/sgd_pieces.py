@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
+from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.data.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.losses.base import Loss
@@ -23,11 +24,13 @@ from surefit.losses.perceptron import Perceptron
 from surefit.losses.squared import Squared
 from surefit.losses.squared_epsilon_insensitive import SquaredEpsilonInsensitive
 from surefit.losses.squared_hinge import SquaredHinge
+from surefit.models.linear.sgd_constraints import within
 from surefit.penalties.base import Penalty
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.solvers.objective import Objective
 
 Floats = NDArray[np.float64]
 
@@ -87,3 +90,21 @@ def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Floats:
             f"{shape[0] * shape[1]}; give one for each coefficient."
         )
     return found.reshape(shape)
+
+
+def worth(objective: Objective, point: Floats, held: CoefficientSet | None) -> tuple[float, float]:
+    """The objective of a fit, and of no coefficients, or as few as are allowed.
+
+    Alike where nothing can be better than the latter.
+    """
+    none = within(held, objective, np.zeros_like(point))
+    nothing = float(objective.at(none, 0).value)
+    if nothing == objective.targets.floor / objective.targets.weight:
+        return nothing, nothing
+    nothing += objective.penalised(none)
+    return float(objective.at(point, 0).value + objective.penalised(point)), nothing
+
+
+def change(before: float, now: float) -> float:
+    """Return the relative change of a number."""
+    return abs(now - before) / max(abs(before), abs(now), float(np.finfo(float).tiny))

@@ -26,6 +26,7 @@ from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.sgd_base import StochasticLinear
 from surefit.models.linear.sgd_pieces import AsTarget
 
@@ -53,13 +54,17 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
 
     Such a fit promises no distance from the minimum: ``certificate_`` states the duality gap that was
     measured at its end. polish: whether to go on from there, by the solver that suits, until the gap relative
-    to the loss of a constant is below ``tol``.
+    to the loss of a constant is below ``tol``. constraints: as in :class:`~surefit.LinearModel`; each step
+    ends in the nearest coefficients that keep them, and the gap is measured within them.
 
     >>> from surefit import SGDRegressor
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0]
     >>> model = SGDRegressor(alpha=0.01, polish=True, tol=1e-9).fit(X, y)
     >>> model.coef_.round(3), model.certificate_.holds
     (array([1.984]), True)
+    >>> from surefit.penalties import Box
+    >>> SGDRegressor(constraints=Box(0.0, 1.5)).fit(X, y).coef_
+    array([1.5])
     """
 
     flat_coef = True
@@ -91,6 +96,7 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
         warm_start: bool = False,
         average: bool | WholeNumber = False,
         polish: bool = False,
+        constraints: Constraints = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -112,6 +118,7 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
         self.warm_start = warm_start
         self.average = average
         self.polish = polish
+        self.constraints = constraints
 
     def _targets(self, source: Source, engine: Engine | None) -> Sequence[Callable[[Batch], Batch]]:
         return [AsTarget()]
