@@ -1,6 +1,7 @@
 // Absolute deviations from the median, for every beginning and every end of a sequence of rows.
 #pragma once
 
+#include <limits>
 #include <numeric>
 
 #include "column_order.h"
@@ -151,19 +152,22 @@ class MedianScan {
   std::vector<double> cost_, left_weight_, left_, right_;
 };
 
+constexpr double kHalfBlur = 32 * std::numeric_limits<double>::epsilon();  // of a sum of shares of rows
+
 // Writes the median of each output, times the weight, and the deviations from it. Where half of the weight
-// lies exactly below a number, the median is half-way to the next.
+// lies below a number, but for the rounding of its sum, the median is half-way to the next.
 inline void settle_medians(const NumberSums& criterion, std::vector<std::uint32_t>& rows, double weight,
                            double* sums) {
   for (Index o = 0; o < criterion.outputs; ++o) {
     auto y = [&](std::uint32_t row) { return criterion.y[static_cast<Index>(row) * criterion.outputs + o]; };
     std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return y(a) < y(b); });
+    const double half = weight / 2.0, blur = kHalfBlur * weight;
     double below = 0.0, median = y(rows.back()), deviations = 0.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       below += criterion.weight_of(rows[i]);
-      if (below < weight / 2.0) continue;
-      const bool half = below == weight / 2.0 && i + 1 < rows.size();
-      median = half ? y(rows[i]) / 2.0 + y(rows[i + 1]) / 2.0 : y(rows[i]);
+      if (below < half - blur) continue;
+      const bool two = below <= half + blur && i + 1 < rows.size();
+      median = two ? y(rows[i]) / 2.0 + y(rows[i + 1]) / 2.0 : y(rows[i]);
       break;
     }
     for (const std::uint32_t row : rows) deviations += criterion.weight_of(row) * std::abs(y(row) - median);

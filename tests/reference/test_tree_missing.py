@@ -86,6 +86,18 @@ def test_detours_are_verified_saved_and_the_same_without_gaps(missing, criterion
     np.testing.assert_allclose(one.predict(whole), two.predict(whole), rtol=1e-12)
 
 
+@pytest.mark.parametrize("seed", [0, 6])
+def test_medians_of_shares_that_add_up_to_half_are_proved(seed):
+    """Shares of rows add up to half of a leaf but for their rounding, which fit and proof round in turn."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] + rng.normal(size=120)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    asked = {"criterion": "absolute_error", "missing": "fractional", "min_samples_leaf": 3}
+    model = DecisionTreeRegressor(**asked).fit(X, y)
+    assert surefit.verify(model, X, y).holds
+
+
 def test_surrogates_of_levels():
     rng = np.random.default_rng(0)
     kind = rng.choice(list("abcd"), 150)

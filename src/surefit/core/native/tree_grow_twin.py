@@ -291,9 +291,10 @@ def _x_log_x(x: Floats) -> Floats:
 def _median(y: Floats, w: Floats) -> float:
     order = np.argsort(y, kind="stable")
     y, cumulative = y[order], np.cumsum(w[order])
-    at = int(np.searchsorted(cumulative, w.sum() / 2.0))
-    half = cumulative[at] == w.sum() / 2.0 and at + 1 < len(y)
-    return float(y[at] / 2.0 + y[at + 1] / 2.0 if half else y[at])
+    half, blur = w.sum() / 2.0, 32 * TINY * w.sum()
+    at = min(int(np.searchsorted(cumulative, half - blur)), len(y) - 1)
+    two = cumulative[at] <= half + blur and at + 1 < len(y)
+    return float(y[at] / 2.0 + y[at + 1] / 2.0 if two else y[at])
 
 
 def _between(low: float, high: float) -> float:

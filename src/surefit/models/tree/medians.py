@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+HALF_BLUR = 32 * float(np.finfo(float).eps)  # of a sum of shares of rows, which are rounded themselves
 
 
 def weighted_median(y: Floats, w: Floats) -> float:
@@ -18,9 +19,9 @@ def weighted_median(y: Floats, w: Floats) -> float:
     """
     order = np.argsort(y, kind="stable")
     y, cumulative = y[order], np.cumsum(w[order])
-    half = cumulative[-1] / 2.0
-    at = int(np.searchsorted(cumulative, half))
-    if cumulative[at] == half and at + 1 < len(y):
+    half, blur = cumulative[-1] / 2.0, HALF_BLUR * cumulative[-1]
+    at = int(np.searchsorted(cumulative, half - blur))
+    if cumulative[at] <= half + blur and at + 1 < len(y):
         return float(y[at] / 2.0 + y[at + 1] / 2.0)
     return float(y[at])
 
