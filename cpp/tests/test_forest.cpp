@@ -103,17 +103,6 @@ TEST(small_samples_are_searched_exactly) {
   }
 }
 
-TEST(cells_by_row_and_by_column_grow_the_same_trees) {
-  const Table rows = table_of(3000, true), columns = table_of(3000, true, true);
-  CHECK(rows.rank != columns.rank);
-  TreeRules rules;
-  rules.search.max_columns = 2;
-  CHECK(same(grown(rows, rows.y.data(), Impurity::gini, {0, 2}, true, 3000, rules, 1),
-             grown(columns, columns.y.data(), Impurity::gini, {0, 2}, true, 3000, rules, 1)));
-  CHECK(same(grown(rows, rows.number.data(), Impurity::squared, {0}, true, 3000, rules, 1),
-             grown(columns, columns.number.data(), Impurity::squared, {0}, true, 3000, rules, 1)));
-}
-
 TEST(any_number_of_threads_grows_the_same_trees) {
   const Table table = table_of(5000, true);
   TreeRules rules;
