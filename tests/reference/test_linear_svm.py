@@ -67,6 +67,27 @@ def test_objectives_are_never_above_liblinears(loss, options):
         assert surefit.verify(ours, X, y, weight).holds
 
 
+@pytest.mark.parametrize("columns", [30, 59, 60])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_rows_that_hardly_lose_anything_are_still_told_apart_best(loss, columns):
+    """Of a great C and many columns only the squares are left: next to nothing beside a constant's loss."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, columns))
+    y = (X @ rng.normal(size=columns) > 0).astype(int)
+    model = LinearSVC(C=1e4, loss=loss).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = peers.LinearSVC(C=1e4, loss=loss, tol=1e-8, max_iter=100_000).fit(X, y)
+
+    def objective(fitted):
+        lost = np.maximum(1 - (2 * y - 1) * fitted.decision_function(X), 0)
+        squares = np.sum(fitted.coef_**2) + np.sum(fitted.intercept_**2)
+        return 0.5 * squares + 1e4 * np.sum(lost if loss == "hinge" else lost**2)
+
+    assert objective(model) <= objective(peer) * (1 + 1e-6)
+    assert model.certificate_.holds
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_three_classes_are_each_told_from_the_rest(loss):
     X, _, z = planted(400, 4)

@@ -123,11 +123,15 @@ class MeanLossModel(Estimator, abstract=True):
         objective = self._objective(source, engine)
         solver = self._solver(objective)
         solver.require(objective)
-        solution = solver.solve(objective, self._start(objective), trace)
+        solution = self._solved(objective, solver, trace)
         self._schema = source.schema
         parameters = self._parameters(objective, solution, solver)
         evidence = {**self._evidence(objective, solution), **scaling_cost(objective, solver, solution)}
         return Learned(parameters, self._proof(objective, solution), evidence)
+
+    def _solved(self, objective: Objective, solver: Solver, trace: Trace) -> Solution:
+        """Minimise, from where the last fit ended if asked to."""
+        return solver.solve(objective, self._start(objective), trace)
 
     def _proof(self, objective: Objective, solution: Solution) -> Certificate:
         """Return the certificate of a solution, with the multipliers of the constraints if there are any."""
