@@ -19,7 +19,9 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear.rows import gathered
-from surefit.models.tree.members import STATED, Coded, Ensemble, all_rows, drift, fit_member, proof_of, seeded
+from surefit.models.tree.frame_rows import whole_rows
+from surefit.models.tree.framed_ensemble import FramedEnsemble
+from surefit.models.tree.members import STATED, Coded, all_rows, drift, fit_member, proof_of, seeded
 from surefit.resample.streams import seed_of, stream
 
 Floats = NDArray[np.float64]
@@ -48,7 +50,7 @@ class Round:
     after: Floats | None
 
 
-class AdaBoost(Ensemble, abstract=True):
+class AdaBoost(FramedEnsemble, abstract=True):
     """Members fitted one after the other to rows that weigh more the worse they were met."""
 
     n_estimators: int
@@ -108,8 +110,8 @@ class AdaBoost(Ensemble, abstract=True):
             draws = stream(seed, number)
             member = seeded(base, draws)
             X, y, given = self._given(batch, weight, draws)
-            fit_member(member, X, y, given, self._coded(batch))
-            said = self._answers_of(member, batch.X)
+            fit_member(member, whole_rows(X), y, given, self._coded(batch))
+            said = self._answers_of(member, whole_rows(batch.X))
             found = self._judge(said, batch, weight)
             if found is not None or self._keeps_bad(len(members)):
                 members.append(member)
@@ -153,19 +155,22 @@ class AdaBoost(Ensemble, abstract=True):
             "seed": seed,
         }
         proof = self._proof(answers, rounds, batch)
+        self._schema = source.schema
         return Learned(self._parameters(common, source), proof, evidence)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Weigh the rows again by what each member missed, and prove the members that can be."""
         batch = gathered(source)
         weight = _shares(batch)
-        answers = [self._answers_of(member, batch.X) for member in self.estimators_]
+        every = whole_rows(batch.X)
+        answers = [self._answers_of(member, every) for member in self.estimators_]
         rounds: list[Round] = []
         for number, member in enumerate(self.estimators_):
             if isinstance(member, Estimator):
                 draws = stream(self.seed_, number)
                 seeded(self._base(), draws)
-                proof = proof_of(member, *self._given(batch, weight, draws))
+                X, y, given = self._given(batch, weight, draws)
+                proof = proof_of(member, whole_rows(X), y, given)
                 if not proof.holds and member.certificate_.holds:
                     return proof
             found = self._judge(answers[number], batch, weight)

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Positive, RandomState
 from surefit.data.batch import Batch
-from surefit.data.door import Accepts, admit_rows
+from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
 from surefit.models.tree.adaboost import AdaBoost, AdaBoostParameters, Round
 from surefit.models.tree.decision_tree_classifier import DecisionTreeClassifier
-from surefit.models.tree.members import Coded, Member, takes_weights
+from surefit.models.tree.frame_rows import whole_rows
+from surefit.models.tree.members import Coded, Member, can_be_weighted
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return DecisionTreeClassifier(max_depth=1)
 
     def _refuse(self, base: Any) -> None:
-        if not takes_weights(base):
+        if not can_be_weighted(base):
             raise ParameterError(
                 f"{type(base).__name__} doesn't support sample_weight, by which boosting teaches its "
                 "members: choose another estimator."
@@ -184,13 +184,13 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return scores.argmax(axis=1)
 
     def _stages(self, X: Any) -> Iterator[Floats]:
-        check_is_fitted(self)
-        rows = admit_rows(self, self._accepted(), X)
+        rows = whole_rows(self._rows_at_once(X))
         answers = (self._answers_of(member, rows) for member in self.estimators_)
         return self._staged_scores(answers, self.estimator_weights_, rows.shape[0])
 
     def _all_scores(self, X: Any) -> Floats:
-        answers = [self._answers_of(member, X) for member in self.estimators_]
+        rows = whole_rows(X)
+        answers = [self._answers_of(member, rows) for member in self.estimators_]
         return self._scores(answers, self.estimator_weights_, X.shape[0])
 
     def _flat(self, scores: Floats) -> Floats:

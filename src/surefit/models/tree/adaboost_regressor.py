@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Positive, RandomState
 from surefit.data.batch import Batch
-from surefit.data.door import Accepts, admit_rows
+from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
 from surefit.models.tree.adaboost import AdaBoost, AdaBoostParameters, Round
 from surefit.models.tree.decision_tree_regressor import DecisionTreeRegressor
-from surefit.models.tree.members import STATED, Member, takes_weights
+from surefit.models.tree.frame_rows import whole_rows
+from surefit.models.tree.members import STATED, Member, can_be_weighted
 from surefit.resample.draws import draw_rows
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         return DecisionTreeRegressor(max_depth=3)
 
     def _refuse(self, base: Any) -> None:
-        if not self.resample and not takes_weights(base):
+        if not self.resample and not can_be_weighted(base):
             raise ParameterError(
                 f"{type(base).__name__} doesn't support sample_weight: use resample=True, or choose another."
             )
@@ -131,7 +131,10 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         return AdaBoostParameters(**common)
 
     def _predict(self, X: Any) -> Floats:
-        return _medians([self._answers_of(member, X) for member in self.estimators_], self.estimator_weights_)
+        rows = whole_rows(X)
+        return _medians(
+            [self._answers_of(member, rows) for member in self.estimators_], self.estimator_weights_
+        )
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
         """Return the weighted median of the members' predictions, or write it ``to`` a file."""
@@ -139,8 +142,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the predictions after each member."""
-        check_is_fitted(self)
-        rows = admit_rows(self, self._accepted(), X)
+        rows = whole_rows(self._rows_at_once(X))
         answers = []
         for member in self.estimators_:
             answers.append(self._answers_of(member, rows))

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from surefit.data.readers.arrow_table import ArrowTableReader
+from surefit.models.tree.rows import typed_columns
+
+
+def is_arrow_table(X: Any) -> bool:
+    """Whether rows are a table or a record batch of pyarrow.
+
+    >>> import pyarrow as pa
+    >>> is_arrow_table(pa.table({"a": [1]})), is_arrow_table(np.ones((1, 1)))
+    (True, False)
+    """
+    return ArrowTableReader.takes(X)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +60,8 @@ class FrameRows:
     frame: Any
 
     @classmethod
-    def of(cls, X: Any) -> FrameRows:
-        """Those of a frame.
+    def of(cls, X: Any, names: Sequence[str] | None = None) -> FrameRows:
+        """Those of a frame or an Arrow table; ``names`` are the columns to take, and their order.
 
         >>> import pandas as pd
         >>> rows = FrameRows.of(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}))
@@ -56,7 +70,13 @@ class FrameRows:
         """
         import narwhals as nw
 
-        return cls(nw.from_native(X, eager_only=True))
+        frame = nw.from_native(_table(X), eager_only=True)
+        return cls(frame if names is None else frame.select(list(names)))
+
+    @staticmethod
+    def without_categories(X: Any) -> bool:
+        """Whether no column of these rows is of categories, by its type."""
+        return typed_columns(_table(X)) is None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,3 +95,19 @@ class FrameRows:
     def columns(self, features: Any) -> Any:
         """Some columns as a frame of the library that it came from."""
         return self.frame[:, np.asarray(features).tolist()].to_native()
+
+
+def whole_rows(X: Any) -> Any:
+    """All columns of rows, as a model takes them.
+
+    >>> whole_rows(ArrayRows(np.array([["a"]]))).tolist(), whole_rows(np.ones((1, 1))).tolist()
+    ([['a']], [[1.0]])
+    """
+    return X.columns(np.arange(X.shape[1])) if isinstance(X, FrameRows | ArrayRows) else X
+
+
+def _table(X: Any) -> Any:
+    """A record batch as a table; frames as they are."""
+    if not is_arrow_table(X):
+        return X
+    return ArrowTableReader.open(X).table

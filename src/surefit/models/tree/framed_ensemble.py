@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from surefit.data.door import admit, admit_rows, is_streamed
-from surefit.data.source import Source
+from surefit.data.batch import Batch
+from surefit.data.door import Accepts, admit, admit_rows, is_streamed
+from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.data.write import write_columns
-from surefit.models.tree.frame_rows import ArrayRows, FrameRows
+from surefit.models.linear.rows import gathered
+from surefit.models.tree.frame_rows import ArrayRows, FrameRows, is_arrow_table
 from surefit.models.tree.members import Ensemble, takes_as_given, takes_frames
-from surefit.models.tree.rows import typed_columns
 
 
 class FramedEnsemble(Ensemble, abstract=True):
@@ -22,24 +24,62 @@ class FramedEnsemble(Ensemble, abstract=True):
     def _source(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
     ) -> Source:
-        if takes_as_given(self._base(), X) and not (also or is_streamed(X, y, sample_weight)):
+        arrow = is_arrow_table(X)
+        as_it_came = not also and (arrow or not is_streamed(X, y, sample_weight))
+        if as_it_came and takes_as_given(self._base(), X):
             seen = np.zeros(X.shape[:2])  # what is checked in place of cells that members look at themselves
             found: Any = super()._source(seen, y, sample_weight, reset=reset, classes=classes)
             return replace(found, batch=replace(found.batch, X=ArrayRows(X)))
-        as_it_came = takes_frames(self._base()) and not is_streamed(X, y, sample_weight)
-        if also or not as_it_came or typed_columns(X) is None:
+        if not as_it_came or not takes_frames(self._base()) or FrameRows.without_categories(X):
             return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
-        accepts = replace(self._accepted(), cells=True, missing=True)  # members look for themselves
-        source: Any = admit(self, accepts, X, y, sample_weight, reset=reset, classes=classes)
+        source: Any = admit(self, self._as_frames(), X, y, sample_weight, reset=reset, classes=classes)
+        if arrow:
+            return _beside_frame(source, X)
         return replace(source, batch=replace(source.batch, X=FrameRows.of(X)))
 
-    def _answer(self, method: Any, X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
-        if takes_as_given(self._base(), X) and to is None:
-            admit_rows(self, self._accepted(), np.zeros(X.shape[:2]))
-            return method(ArrayRows(X))
+    def _as_frames(self) -> Accepts:
+        """What is let in where members look at cells for themselves."""
+        return replace(self._accepted(), cells=True, missing=True, tables=True)
+
+    def _fitted_to_frames(self) -> bool:
         columns = self.__dict__.get("_schema") and self._schema.columns
-        if not columns or is_streamed(X) or all(column.kind == "number" for column in columns):
+        return bool(columns) and any(column.kind != "number" for column in columns)
+
+    def _framed(self, X: Any) -> ArrayRows | FrameRows | None:
+        """Rows to predict for that members take as they come, their columns checked; None for others."""
+        if takes_as_given(self._base(), X):
+            admit_rows(self, self._accepted(), np.zeros(X.shape[:2]))
+            return ArrayRows(X)
+        arrow = is_arrow_table(X)
+        if not self._fitted_to_frames() or (is_streamed(X) and not arrow):
+            return None
+        checked = admit_rows(self, self._as_frames(), X)
+        # The columns of an Arrow table are found by their names, and those of a frame come in their order.
+        return FrameRows.of(X, checked.schema.names if arrow else None)
+
+    def _answer(self, method: Any, X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
+        if "certificate_" not in self.__dict__:
+            check_is_fitted(self)
+        rows = self._framed(X)
+        if rows is None:
             return super()._answer(method, X, to, names)
-        admit_rows(self, replace(self._accepted(), cells=True, missing=True), X)
-        found = method(FrameRows.of(X))
+        found = method(rows)
         return found if to is None else write_columns(to, names, [found])
+
+    def _rows_at_once(self, X: Any) -> Any:
+        """Rows to predict for again and again, in memory."""
+        check_is_fitted(self)
+        rows: Any = self._framed(X)
+        if rows is None:
+            rows = admit_rows(self, self._accepted(), X)
+        return gathered(rows).X if isinstance(rows, MappedSource) else rows
+
+
+def _beside_frame(source: Source, X: Any) -> ArraySource:
+    """The target and the weights that a source found, beside the columns of its table as they came."""
+    batches = list(source)
+    weights = [batch.weight for batch in batches if batch.weight is not None]
+    target = np.concatenate([np.asarray(batch.y) for batch in batches])
+    rows: Any = FrameRows.of(X, source.schema.names)
+    schema = replace(source.schema, rows=len(target))
+    return ArraySource(schema, Batch(rows, target, np.concatenate(weights) if weights else None))

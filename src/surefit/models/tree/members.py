@@ -19,7 +19,8 @@ from surefit.core.config import threads
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import Has, validate
 from surefit.data.batch import Batch
-from surefit.data.door import Accepts
+from surefit.data.door import Accepts, is_streamed
+from surefit.data.read import read
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine, choose_engine
@@ -143,6 +144,22 @@ def takes_weights(base: Any) -> bool:
     return _class_takes_weights(cls) if own else bool(has_fit_parameter(base, "sample_weight"))
 
 
+def can_be_weighted(base: Any) -> bool:
+    """Whether weights can reach a model: its own, or the last step of a pipeline."""
+    return takes_weights(base) or (hasattr(base, "steps") and takes_weights(base.steps[-1][1]))
+
+
+def _fit_weighted(member: Any, X: Any, y: NDArray[Any], weight: Floats) -> None:
+    """Fit to weighted rows; every step of a pipeline that takes weights has them."""
+    if takes_weights(member) or not hasattr(member, "steps"):
+        member.fit(X, y, sample_weight=weight)
+    elif is_streamed(X) and hasattr(member, "_fit_source"):  # an Arrow table, and a pipeline of surefit
+        member.fit(read(X, target=y, weight=weight))
+    else:
+        weighted = [name for name, step in member.steps if hasattr(step, "fit") and takes_weights(step)]
+        member.fit(X, y, **{f"{name}__sample_weight": weight for name in weighted})
+
+
 @cache
 def _class_takes_weights(cls: Any) -> bool:
     return bool(has_fit_parameter(cls, "sample_weight"))
@@ -171,7 +188,10 @@ def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, code
         target, classes = (y, None) if coded is None else coded
         schema = Schema(X.shape[1], None, len(X), classes, targets=1)
         return member._fit_admitted(ArraySource(schema, Batch(X, target, weight)))
-    member.fit(X, y, **({} if weight is None else {"sample_weight": weight}))
+    if weight is None:
+        member.fit(X, y)
+    else:
+        _fit_weighted(member, X, y, weight)
     return member  # for a model of someone else's may return nothing
 
 
