@@ -123,6 +123,10 @@ PENALTIES: list[tuple[Penalty, Callable[[Any], tuple[Any, list[Any]]]]] = [
         penalties.Restricted(penalties.L1(0.05), -0.2, 0.3),
         lambda w: (0.05 * cp.norm1(w), [w >= -0.2, w <= 0.3]),
     ),
+    (
+        penalties.GroupL1Within(penalties.GroupL1(0.05, groups=[[0, 1], [2, 3, 4]]), -0.2, 0.3),
+        lambda w: (0.05 * (cp.norm2(w[:2]) + cp.norm2(w[2:])), [w >= -0.2, w <= 0.3]),
+    ),
 ]
 PAIRS = [
     pytest.param(row, column, id=f"{loss.name}-{penalty.name}-{column}")
