@@ -219,6 +219,8 @@ def test_starts_are_led_into_the_set(constraint):
     far = np.array([9.0, 7.0, -5.0, 3.0, -1.0, 4.0, -4.0, 0.0])
     model = quietly(SGDRegressor(constraints=ours, max_iter=1), X[:1], Y[:1], coef_init=far)
     assert within(ours, model)
+    at_once = Perceptron(batch=True, constraints=ours, max_iter=1)
+    assert within(ours, quietly(at_once, X, SIDE, coef_init=far))
     free = quietly(SGDRegressor(warm_start=True), X, Y)
     assert within(ours, quietly(free.set_params(constraints=ours), X, Y))
     going = SGDRegressor(average=True).partial_fit(X, Y)
@@ -294,7 +296,8 @@ def test_the_bound_of_the_perceptron_is_stated_for_cones_alone():
         radius = np.sqrt(np.max((rows**2).sum(axis=1)) + 1)
         assert proof.parts["steps"] <= (radius / gamma) ** 2  # of the plane that made the rows
         assert proof.parts["steps"] <= proof.parts["bound"]  # and of the one that was found
-        boxed = Perceptron(tol=None, max_iter=500, constraints=Box(0.0, 1e-3)).fit(rows, y)
+        boxed = Perceptron(tol=None, max_iter=500, constraints=Box(-1e3, 1e3)).fit(rows, y)
+        assert boxed.certificate_.value == 0
         assert "bound" not in boxed.certificate_.parts
 
 
@@ -320,9 +323,13 @@ def test_coefficients_outside_are_never_verified(cls):
 
 def test_no_coefficients_are_the_fewest_that_are_allowed():
     """Bounds may exclude zero, and then no fit can be held to be worse than it."""
-    model = quietly(SGDRegressor(constraints=Box(3.0, 4.0), eta0=1e-3), X, Y)
+    model = quietly(SGDRegressor(constraints=Box(30.0, 40.0), eta0=1e-3), X, Y)
     assert model.certificate_.claim == "optimal"
     assert "worse-than-nothing" not in {finding.code for finding in model.diagnosis_}
+    long = {"learning_rate": "constant", "eta0": 0.5, "tol": None, "max_iter": 3}
+    up = quietly(SGDRegressor(constraints=Box(0.5, 1e9), **long), X, Y)
+    assert up.certificate_.claim == "measured"
+    assert "worse-than-nothing" in {finding.code for finding in up.diagnosis_}
 
 
 def test_what_is_no_set_is_refused():
