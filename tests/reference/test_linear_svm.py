@@ -264,6 +264,24 @@ def test_hard_tables_are_fitted_and_proved(loss, case):
     assert surefit.verify(LinearSVR().fit(X, y * 1.0), X, y * 1.0).holds
 
 
+@pytest.mark.parametrize("mean", [1e3, 1e6, -1e7])
+def test_columns_far_from_zero_are_proved(mean):
+    """The penalised intercept cannot follow them: the last digits of coefficients are all that is open."""
+    X, y, _ = planted(300, 5)
+    X = X + mean
+    model = LinearSVC().fit(X, y)
+    assert model.certificate_.holds
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = peers.LinearSVC(dual=False, max_iter=100_000).fit(X, y)
+    assert svc_objective(model, X, y) <= svc_objective(peer, X, y) * (1 + 1e-6)
+    tube = LinearSVR(loss="squared_epsilon_insensitive").fit(X, y * 1.0)
+    assert tube.certificate_.holds
+    changed = model.coef_.copy()
+    model.coef_ = changed * (1 + 1e-6)
+    assert not surefit.verify(model, X, y).holds
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -40,6 +40,7 @@ FREE_LIMIT = 5000  # directions that are made orthogonal at once: their square i
 ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 SMALL = 0.01  # of the penalty's part: a bound on the loss's that is no larger need not be exact
 SLIGHT = 1e-10  # of the scale: a gap that needs no closer look
+NEARLY = 1e-8  # cosine of slopes and columns that more digits of w cannot make much smaller
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = (
     20  # rounds in which equal levels agree on their slopes: half of it is left after each at the worst
@@ -143,7 +144,7 @@ def duality_gap(objective: Objective, w: Array, slopes: Array | None = None) -> 
         if best.gap < np.inf and step.signs == (1.0, 1.0) and gap < np.inf:
             break  # the step by signs is for slopes that cannot follow the first one
     if slopes is None and best.gap > SLIGHT * objective.scale:
-        joint = _joint_gap(point, primal) or best
+        joint = _joint_gap(point, primal, first) or best
         if max(joint.gap, joint.left * objective.scale) < max(best.gap, best.left * objective.scale):
             best = joint
     return best
@@ -160,17 +161,25 @@ def _shrunk(penalty: Any, coef: Array, v: Array, paid: float, loss: float) -> fl
     return 1.0 - float(short[np.argmin(cost)]) if min(cost) < 0.1 * cost[0] else 1.0
 
 
-def _joint_gap(point: _Point, primal: float) -> Gap | None:
+def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     r"""Bound by a Newton step on the loss and a quadratic penalty w'Aw/2 together; None for any other.
 
     With :math:`(H + A) \beta = g + A w` the slopes :math:`u - H X \beta` pull by :math:`-A (w - \beta)`: that
     is in the range of A, however small its eigenvalues, and leaves :math:`\frac12 \beta' A \beta` open. The
-    inverse of A, which makes much of the rounding in g, is not needed.
+    inverse of A, which makes much of the rounding in g, is not needed. A diagonal A needs no such step but
+    where columns far from zero make much of the last digits of w: then g + A w is next to nothing. It has an
+    inverse, and is left to other bounds where it has none.
     """
     objective, p = point.objective, point.objective.columns
     A = objective.penalty.quadratic(p) if p <= JOINT_LIMIT and point.coef.ndim == 1 else None
-    if A is None or A.ndim != 2 or hasattr(objective.loss, "scale_slack"):
+    if A is None or hasattr(objective.loss, "scale_slack"):
         return None
+    squares = A if A.ndim == 1 else None
+    if squares is not None:
+        open_pull = first.gradient[:p] / first.weight + squares * point.coef
+        if not squares.all() or _cosine_of_columns(open_pull, first, objective) > NEARLY:
+            return None
+        A = np.diag(squares)
     at = point.slopes_at(np.eye(p))
     whole = at.bend[0] / at.weight
     whole[:p, :p] += A
@@ -178,9 +187,14 @@ def _joint_gap(point: _Point, primal: float) -> Gap | None:
     pull[:p] += A @ point.coef
     beta = _solve(whole, pull)
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
-    left = np.abs(pull - whole @ beta)[size > 0] / size[size > 0]
+    left = pull - whole @ beta
     excess, _ = point.excess(Correction(np.eye(p), beta))
-    return Gap(primal, excess + 0.5 * float(beta[:p] @ A @ beta[:p]), float(left.max(initial=0.0)))
+    held = 0.5 * float(beta[:p] @ A @ beta[:p])
+    if squares is not None:  # its inverse tells what the step left on each coefficient
+        held = 0.5 * float(np.sum((squares * beta[:p] + left[:p]) ** 2 / squares))
+        left[:p] = 0.0
+    cosines = np.abs(left)[size > 0] / size[size > 0]
+    return Gap(primal, excess + held, float(cosines.max(initial=0.0)))
 
 
 class _Point:
