@@ -27,6 +27,19 @@ inline double x_log_x(double x) {
   return x > 0.0 ? x * std::log(x) : 0.0;
 }
 
+// y log(y / c) - (y - c) for y = c + gap and c > 0: how far a count lies from a mean, zero at the mean alone.
+// Near it both terms are large beside what is left of them, so that a series in v = (y - c) / (y + c) takes
+// over: (y - c) v + 2 y (v^3 / 3 + v^5 / 5 + ...).
+inline double poisson_distance(double gap, double c) {
+  const double y = c + gap, v = gap / (y + c);
+  if (y <= 0.0) return -gap;
+  if (std::abs(v) >= 0.1) return y * std::log(y / c) - gap;
+  double sum = 0.0, power = v * v * v;
+  for (int odd = 3; odd <= 15; odd += 2, power *= v * v)
+    sum += power / odd;  // the next is below a last digit
+  return gap * v + 2.0 * y * sum;
+}
+
 // Counts of classes, those of several outputs one after the other.
 struct ClassSums {
   Impurity impurity_kind;
@@ -83,6 +96,9 @@ struct ClassSums {
     totals.assign(sums, sums + width());
   }
   double add_about(double* sums, Index row, const double*) const { return add(sums, row); }
+  double score_about(const double* left, double wl, const double* right, double wr, const double*) const {
+    return score(left, wl, right, wr);
+  }
   double monotone_value(const double* sums, double w) const { return sums[1] / w; }
 
   // In how many ways levels are put in order, and by what.
@@ -166,7 +182,7 @@ struct ClassSums {
 };
 
 // Weighted sums of numbers, one an output; what the impurity needs besides follows: squares about the mean,
-// y log y, or deviations from the median.
+// Poisson distances from it, or deviations from the median.
 struct NumberSums {
   Impurity impurity_kind;
   const double* y;  // rows by outputs
@@ -184,20 +200,21 @@ struct NumberSums {
   double add(double* sums, Index row) const {
     const double w = weight_of(row);
     for (Index o = 0; o < outputs; ++o) {
-      const double value = y[row * outputs + o];
-      sums[o] += w * value;
-      if (impurity_kind == Impurity::poisson) sums[outputs + o] += w * x_log_x(value);
+      sums[o] += w * y[row * outputs + o];
     }
     return w;
   }
 
-  // Squares about the mean, once it is known.
-  bool squares() const { return impurity_kind == Impurity::squared; }
+  // Squares about the mean, or distances from it, once it is known.
+  bool squares() const { return impurity_kind != Impurity::absolute; }
   void add_squares(double* sums, Index row, double weight_of_all) const {
     const double w = weight_of(row);
     for (Index o = 0; o < outputs; ++o) {
-      const double gap = y[row * outputs + o] - sums[o] / weight_of_all;
-      sums[outputs + o] += w * gap * gap;
+      const double value = y[row * outputs + o], mean = sums[o] / weight_of_all, gap = value - mean;
+      if (impurity_kind == Impurity::squared)
+        sums[outputs + o] += w * gap * gap;
+      else if (mean > 0.0)
+        sums[outputs + o] += w * poisson_distance(gap, mean);
     }
   }
 
@@ -206,7 +223,7 @@ struct NumberSums {
     double size = 0.0;
     for (Index o = 0; o < outputs; ++o) size = std::max(size, std::abs(centre[o]));
     if (impurity_kind == Impurity::squared) return impurity <= 1e-30 * size * size;
-    return impurity <= (impurity_kind == Impurity::poisson ? 1e-15 : 0.0);
+    return impurity <= (impurity_kind == Impurity::poisson ? 1e-28 * size : 0.0);
   }
 
   bool paired() const { return outputs == 1 && impurity_kind == Impurity::squared; }
@@ -215,25 +232,34 @@ struct NumberSums {
   static double pair_gap(double s, double, const double*, double) { return s; }
   // The mean itself is rounded, which moves the root of a score by as much.
   double rounding(double score, const double* centre, double impurity, double W) const {
-    if (impurity_kind != Impurity::squared) return 0.0;
-    const double unit = outputs == 1 ? 1.0 : W;
+    if (medians()) return 0.0;
     double means = 0.0;
     for (Index o = 0; o < outputs; ++o) means += std::abs(centre[o]);
+    // A distance is a square over twice the mean, where it is small; those of all rows are added up here.
+    if (impurity_kind == Impurity::poisson)
+      return 1e-14 * impurity * W * static_cast<double>(outputs) + 1e-15 * std::sqrt(2.0 * means * score * W);
+    const double unit = outputs == 1 ? 1.0 : W;
     return 1e-14 * impurity * unit * static_cast<double>(outputs) + 2e-15 * means * std::sqrt(score * unit);
   }
 
-  // Squares are taken about the node's mean, so that one far from zero costs no digits.
+  // Squares and distances are taken about the node's mean, so that one far from zero costs no digits. Of
+  // counts, the sums as they are follow: they tell a side that holds none.
   void centre(const double* sums, double w, std::vector<double>& centre, std::vector<double>& totals) const {
     centre.assign(static_cast<std::size_t>(outputs), 0.0);
     totals.assign(sums, sums + width());
-    if (impurity_kind != Impurity::squared) return;
+    if (medians()) return;
     for (std::size_t o = 0; o < centre.size(); ++o) centre[o] = sums[o] / w, totals[o] = 0.0;
+    if (impurity_kind == Impurity::poisson) std::copy(sums, sums + outputs, totals.begin() + outputs);
   }
 
   // As `add`, but only what scores are made of.
   double add_about(double* sums, Index row, const double* centre) const {
     const double w = weight_of(row);
-    for (Index o = 0; o < outputs; ++o) sums[o] += w * (y[row * outputs + o] - centre[o]);
+    for (Index o = 0; o < outputs; ++o) {
+      const double value = y[row * outputs + o];
+      sums[o] += w * (value - centre[o]);
+      if (impurity_kind == Impurity::poisson) sums[outputs + o] += w * value;
+    }
     return w;
   }
   double monotone_value(const double* sums, double w) const { return sums[0] / w; }
@@ -241,34 +267,28 @@ struct NumberSums {
   Index level_orders() const { return outputs; }
   double level_key(const double* sums, double w, Index order) const { return sums[order] / w; }
 
-  double score(const double* left, double wl, const double* right, double wr) const {
+  // Of sums about the node's mean: by how much a split lowers the impurity, times the weight. Of counts it is
+  // the distance of both means from that of the node.
+  double score_about(const double* left, double wl, const double* right, double wr,
+                     const double* centre) const {
     double total = 0.0;
     for (Index o = 0; o < outputs; ++o) {
-      const double l = left[o], r = right[o];
-      switch (impurity_kind) {
-        case Impurity::poisson: {
-          // A mean of nothing would make a count impossible; what is left of a sum may be a rounding.
-          if (std::min(l, r) <= 1e-14 * std::max(l, r)) return -HUGE_VAL;
-          total += l * std::log(l / wl) + r * std::log(r / wr);
-          break;
-        }
-        default:
-          total += l * l / wl + r * r / wr;
+      if (impurity_kind != Impurity::poisson) {
+        total += left[o] * left[o] / wl + right[o] * right[o] / wr;
+        continue;
       }
+      // A mean of nothing would make a count impossible; what is left of a sum may be a rounding.
+      const double l = left[outputs + o], r = right[outputs + o], c = centre[o];
+      if (std::min(l, r) <= 1e-14 * std::max(l, r)) return -HUGE_VAL;
+      total += wl * poisson_distance(left[o] / wl, c) + wr * poisson_distance(right[o] / wr, c);
     }
     return total;
   }
 
   double impurity(const double* sums, double w) const {
     double total = 0.0;
-    for (Index o = 0; o < outputs; ++o) {
-      const double mean = sums[o] / w;
-      if (impurity_kind == Impurity::poisson) {
-        total += mean > 0.0 ? std::max(sums[outputs + o] / w - mean * std::log(mean), 0.0) : 0.0;
-        continue;
-      }
-      total += sums[outputs + o] / w;  // squares about the mean, or deviations from the median
-    }
+    // Squares about the mean, distances from it, or deviations from the median.
+    for (Index o = 0; o < outputs; ++o) total += sums[outputs + o] / w;
     return total / static_cast<double>(outputs);
   }
 };

@@ -137,7 +137,7 @@ class SplitSearch {
   }
 
   double score_of(const TreeNode& node, const double* left, double wl, const double* right, double wr) const {
-    if (!criterion_.paired()) return criterion_.score(left, wl, right, wr);
+    if (!criterion_.paired()) return criterion_.score_about(left, wl, right, wr, node.centre.data());
     const double gap = Criterion::pair_gap(criterion_.pair_sum(left), wl, node.totals.data(), node.weight);
     return gap * gap / (wl * wr);
   }

@@ -183,3 +183,37 @@ TEST(running_medians_are_those_of_a_sort) {
     CHECK(std::abs(cost - direct) < 1e-9);
   }
 }
+
+// In long doubles, of which an x86 has eleven bits more: what is lost near the mean is lost later there.
+TEST(distances_of_counts_keep_their_digits_near_the_mean) {
+  for (const double c : {1e-3, 1.0, 1e9})
+    for (const double share : {-1.0, -0.9, -0.2, -0.1, -1e-2, 0.0, 1e-2, 0.1, 0.3, 9.0}) {
+      const double gap = share * c;
+      const long double y = static_cast<long double>(c) + gap;
+      const long double wanted = y > 0 ? y * std::log(y / c) - gap : -static_cast<long double>(gap);
+      CHECK(std::abs(poisson_distance(gap, c) - static_cast<double>(wanted)) <=
+            1e-14 * static_cast<double>(wanted));
+    }
+  // Where even those are lost, a square over twice the mean is all there is.
+  for (const double gap : {1.0, -1.0, 3.0})
+    CHECK(std::abs(poisson_distance(gap, 1e12) - gap * gap / 2e12) <= 1e-11 * gap * gap / 2e12);
+}
+
+// Sums of squares of a far target are lost in its own last digits; distances about the mean are not.
+TEST(counts_of_a_large_mean_are_split_where_they_differ) {
+  const std::vector<double> X{0, 1, 2, 3, 4, 5, 6, 7},
+      y{1e9, 1e9 + 1, 1e9, 1e9 + 1, 1e9 + 3, 1e9 + 2, 1e9 + 3, 1e9 + 2};
+  const NumberSums sums{Impurity::poisson, y.data(), nullptr, 1};
+  TreeRules rules;
+  rules.max_depth = 1;
+  const std::vector<std::uint32_t> rows{0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<Index> levels{0};
+  const std::vector<std::int8_t> free;
+  Run run;
+  const Dense<double> table{X.data(), 8, 1, Order::Fortran};
+  const GrownTree tree = TreeGrower<double, NumberSums>(run, table, rows, sums, rules, levels, free).grow();
+  CHECK(tree.size() == 3);
+  CHECK(tree.threshold[0] == 3.5);
+  CHECK(std::abs(tree.impurity[0] * 2e9 - 1.25) < 1e-6);  // the variance, over twice the mean
+  CHECK(std::abs(tree.impurity[1] * 2e9 - 0.25) < 1e-6);
+}

@@ -83,3 +83,74 @@ def test_absolute_errors_are_rounded_once_more_by_each_pruning(seed: int) -> Non
         model = model.prune_at(alpha) if alpha else model
         verdict = surefit.verify(model, rows, y)
         assert verdict.holds, (alpha, verdict.parts)
+
+
+def count_rows(mean: float, noise: str, seed: int = 0) -> tuple[Any, Any]:
+    """Columns that tell nothing of counts of some mean, spread as counts are, or by one of them."""
+    rng = np.random.default_rng(seed)
+    spread = (
+        rng.poisson(mean, 300) if noise == "counts" else mean + rng.uniform(-0.5, 0.5, 300) * min(mean, 1)
+    )
+    return rng.normal(size=(300, 3)).round(1), spread.astype(float)
+
+
+COUNTS: dict[str, Any] = {
+    "tree": DecisionTreeRegressor(criterion="poisson"),
+    "shallow": DecisionTreeRegressor(criterion="poisson", max_depth=3, min_samples_leaf=5),
+    "monotone": DecisionTreeRegressor(criterion="poisson", monotonic_cst=[1, 0, -1]),
+    "surrogates": DecisionTreeRegressor(criterion="poisson", max_depth=3, missing="surrogate"),
+    "random forest": RandomForestRegressor(3, criterion="poisson", max_depth=5),
+    "extra trees": surefit.ExtraTreesRegressor(3, criterion="poisson", max_depth=5),
+}
+
+
+@pytest.mark.parametrize("noise", ["counts", "less"])
+@pytest.mark.parametrize("mean", [1.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("name", COUNTS)
+def test_poisson_splits_of_pure_noise_are_proved_at_any_mean(name: str, mean: float, noise: str) -> None:
+    rows, y = count_rows(mean, noise)
+    for weight in (None, np.random.default_rng(1).integers(0, 4, 300).astype(float)):
+        model = COUNTS[name].fit(rows, y, weight)
+        verdict = surefit.verify(model, rows, y, weight)
+        assert verdict.holds, verdict.parts
+    y[0] += 0.1 * (y.max() - y.min())
+    assert not surefit.verify(COUNTS[name].fit(rows, np.roll(y, 1)), rows, y).holds
+
+
+@pytest.mark.parametrize("mean", [1.0, 1e3, 1e6, 1e9])
+def test_the_poisson_impurity_is_that_of_exact_arithmetic(mean: float) -> None:
+    from decimal import Decimal, localcontext
+
+    rows, y = count_rows(mean, "less")
+    found = DecisionTreeRegressor(criterion="poisson", max_depth=1).fit(rows, y).tree_
+    with localcontext() as context:
+        context.prec = 60
+        exact = [Decimal(value) for value in y.tolist()]
+        left = rows[:, found.feature[0]] <= found.threshold[0]
+
+        def cost(which: Any) -> Decimal:
+            mine = [value for value, used in zip(exact, which, strict=True) if used]
+            c = sum(mine) / len(mine)
+            return sum((value * (value / c).ln() for value in mine), Decimal(0)) / len(mine)
+
+        wanted = [float(cost(which)) for which in (np.ones(300, bool), left, ~left)]
+    # Distances are taken about a mean that 300 roundings may have moved, and they grow by its square. The
+    # root adds those of its children's means, each of which has moved.
+    moved = 300 * 1.2e-16 * mean
+    gap = abs(found.value[1, 0, 0] - found.value[2, 0, 0])
+    np.testing.assert_allclose(found.impurity[1:], wanted[1:], rtol=1e-13, atol=moved**2 / (2 * mean))
+    np.testing.assert_allclose(found.impurity[0], wanted[0], rtol=1e-13, atol=moved * (gap + moved) / mean)
+
+
+@pytest.mark.parametrize("mean", [0.3, 3.0, 300.0])
+def test_poisson_splits_of_counts_are_scikit_learns(mean: float) -> None:
+    from sklearn.tree import DecisionTreeRegressor as TheirTree
+
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(400, 3))
+    y = rng.poisson(mean * np.exp(rows[:, 0] + (rows[:, 1] > 0)))
+    ours = DecisionTreeRegressor(criterion="poisson", max_depth=4, min_samples_leaf=5).fit(rows, y).tree_
+    theirs = TheirTree(criterion="poisson", max_depth=4, min_samples_leaf=5).fit(rows, y).tree_
+    np.testing.assert_array_equal(ours.feature, theirs.feature)
+    np.testing.assert_allclose(ours.threshold, theirs.threshold)
+    np.testing.assert_allclose(ours.impurity, theirs.impurity, rtol=1e-9, atol=1e-12)

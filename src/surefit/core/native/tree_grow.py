@@ -63,8 +63,8 @@ class Grown:
 
     feature: -1 for a leaf. threshold: rows with at most it go left; of a column of levels, where its bits
     begin in ``left_levels``. missing_left: where missing values and unknown levels go. sums: (nodes, width):
-    the weight of each class, or of numbers the sums of y and of its squares about the mean (of y log y for
-    Poisson; for absolute deviations the median times the weight, and their sum).
+    the weight of each class, or of numbers the sums of y and of its squares about the mean (of y log(y / c) -
+    (y - c) about the mean c for Poisson; for absolute deviations the median times the weight, and their sum).
     levels: of each column, 0 for numbers.
     """
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.native.count_distance import count_distance
 from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import FEW_LEVELS, Grown, Rules
 
@@ -63,20 +64,18 @@ class Grower:
             codes = np.asarray(Y, dtype=np.intp)
             self.terms = np.hstack([np.eye(k)[codes[:, o]] for o, k in enumerate(classes)])
         else:
-            y = np.asarray(Y, dtype=np.float64)
-            positive = np.where(y > 0, y, 1.0)
-            second = y * np.log(positive) if criterion == "poisson" else y * y
-            self.terms = np.hstack([y, second])
+            self.terms = np.asarray(Y, dtype=np.float64)
         self.terms = self.terms * self.w[:, None]
-        self.outputs = len(classes) if classes else Y.shape[1]
+        self.outputs, self.squared = len(classes) if classes else Y.shape[1], criterion == "squared"
 
     def sums_of(self, rows: NDArray[np.intp]) -> Floats:
-        """Add the rows up; squares are about the mean, deviations from the median, which is their first."""
-        if self.criterion not in ("absolute", "squared"):
+        """Add the rows up; squares and distances are from the mean, deviations from the median."""
+        if self.classes:
             return np.asarray(self.terms[rows].sum(axis=0))
         y, w = self.terms[rows, : self.outputs] / self.w[rows, None], self.w[rows]
-        if self.criterion == "squared":
-            return np.concatenate([w @ y, w @ (y - w @ y / w.sum()) ** 2])
+        if self.criterion != "absolute":
+            gap, mean = y - w @ y / w.sum(), w @ y / w.sum()
+            return np.concatenate([w @ y, w @ (gap**2 if self.squared else count_distance(gap, mean))])
         middle = np.array([_median(column, w) for column in y.T])
         return np.concatenate([middle * w.sum(), w @ np.abs(y - middle)])
 
@@ -91,12 +90,7 @@ class Grower:
     def impurity(self, sums: Floats, weight: float) -> float:
         """Return the impurity of a node, a mean over outputs."""
         if not self.classes:
-            first, second = np.split(sums, 2)
-            mean = first / weight
-            if self.criterion == "poisson":
-                spent = mean * np.log(np.where(mean > 0, mean, 1.0))
-                return float(np.where(mean > 0, np.maximum(second / weight - spent, 0.0), 0.0).mean())
-            return float((second / weight).mean())
+            return float((sums[self.outputs :] / weight).mean())
         found = []
         for counts in self._by_output(sums):
             share = counts[counts > 0] / weight
@@ -108,17 +102,18 @@ class Grower:
                 found.append(-(share * np.log2(share)).sum())
         return float(np.mean(found))
 
-    def score(self, left: Floats, wl: float, right: Floats, wr: float) -> float:
-        """Score a split by the sums of its sides."""
+    def score(self, left: Floats, wl: float, right: Floats, wr: float, about: Floats) -> float:
+        """Score a split by the sums of its sides; ``about``: those of the left one about the node's mean."""
         if not self.classes:
             a, b = left[: self.outputs], right[: self.outputs]
             if self.criterion == "absolute":
                 return -float(left[self.outputs :].sum() + right[self.outputs :].sum())
-            if self.criterion == "squared":
-                return float((a**2).sum() / (wl * wr))
+            if self.squared:
+                return float((about**2).sum() / (wl * wr))
             if (a <= 0).any() or (b <= 0).any():
                 return -np.inf
-            return float((a * np.log(a / wl) + b * np.log(b / wr)).sum())
+            c = (a + b) / (wl + wr)
+            return float((wl * count_distance(about / wl, c) + wr * count_distance(-about / wr, c)).sum())
         sides = zip(self._by_output(left), self._by_output(right), strict=True)
         return float(sum(self._class_score(a, wl, b, wr) for a, b in sides))
 
@@ -144,8 +139,13 @@ class Grower:
             (rules.max_depth > 0 and node.depth >= rules.max_depth)
             or rows < max(rules.min_rows_split, 2 * rules.min_rows_leaf)
             or node.weight < 2 * rules.min_weight_leaf
-            or node.impurity <= max(0.0 if self.criterion == "absolute" else TINY, rules.pure_below)
+            or node.impurity <= max(self._pure(node), rules.pure_below)
         )
+
+    def _pure(self, node: Node) -> float:
+        if self.criterion == "poisson":
+            return 1e-28 * float(node.sums[: self.outputs].max()) / node.weight
+        return 0.0 if self.criterion == "absolute" else TINY
 
     def columns(self, node: Node) -> list[int]:
         """Return the columns to look at."""
@@ -189,12 +189,15 @@ class Grower:
         wl, wr = float(self.w[node.rows[left]].sum()), float(self.w[node.rows[~left]].sum())
         if min(wl, wr) < rules.min_weight_leaf or not self._monotone(node, j, mine, wl, others, wr):
             return
-        rounding = 1e-14 * node.impurity if self.criterion in ("gini", "squared") else 0.0
-        if self.criterion == "squared":  # about the node's mean, so that one far from zero costs no digits
-            mean, rows = node.sums / node.weight, node.rows[left]
-            mine = (self.terms[rows] - np.outer(self.w[rows], mean)).sum(axis=0)
-            rounding += 2e-15 * np.abs(mean[: self.outputs]).sum() * np.sqrt(max(best.score, 0.0))
-        score = self.score(mine, wl, others, wr)
+        rounding = 1e-14 * node.impurity if self.criterion == "gini" else 0.0
+        about = np.zeros(self.outputs)
+        if self.criterion in ("squared", "poisson"):  # a node's mean far from zero costs no digits
+            mean, rows = node.sums[: self.outputs] / node.weight, node.rows[left]
+            about = (self.terms[rows] - np.outer(self.w[rows], mean)).sum(axis=0)
+            size, top, W = np.abs(mean).sum(), max(best.score, 0.0), node.weight
+            scale, root = (1.0, 2e-15 * size) if self.squared else (W, 1e-15 * np.sqrt(2.0 * size * W))
+            rounding = 1e-14 * node.impurity * scale * self.outputs + root * np.sqrt(top)
+        score = self.score(mine, wl, others, wr, about)
         if score > (best.score + 1e-13 * abs(best.score) + rounding if best.column >= 0 else -np.inf):
             best.score, best.column, best.left = score, j, left
             best.threshold, best.levels = how.get("threshold", 0.0), how.get("levels", frozenset())

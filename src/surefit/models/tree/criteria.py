@@ -1,7 +1,7 @@
 """Impurities of nodes and gains of splits, in numpy: what the proof and the readers use.
 
-Sums are those of :class:`~surefit.core.native.tree_grow.Grown`: the weight of each class, or of numbers the
-sums of y and of its square (of y log y for Poisson).
+Sums are the weight of each class, or of numbers the sums of y and of its square. Counts have theirs about a
+mean, ``about``: of the distances from it for impurities, of y - ``about`` and of y for gains.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from surefit.core.native.count_distance import count_distance
 
 Floats = NDArray[np.float64]
 
@@ -31,13 +33,24 @@ NUMBER_CRITERIA = {
 }
 
 
-def terms(Y: NDArray[Any], weight: Floats, criterion: str, classes: tuple[int, ...]) -> Floats:
-    """Return what each row adds to the sums of its node."""
+def terms(
+    Y: NDArray[Any], weight: Floats, criterion: str, classes: tuple[int, ...], about: Floats | None = None
+) -> Floats:
+    """Return what each row adds to the sums of its node; ``about``: of counts whose splits are scored."""
     if classes:
         each = [np.eye(k)[Y[:, o].astype(np.intp)] for o, k in enumerate(classes)]
         return np.hstack(each) * weight[:, None]
-    second = x_log_x(Y) if criterion == "poisson" else Y * Y
-    return np.hstack([Y, second]) * weight[:, None]
+    first, second = (Y, Y * Y) if about is None else (Y - about, Y)
+    return np.hstack([first, second]) * weight[:, None]
+
+
+def count_costs(Y: Floats, weight: Floats, mean: Floats) -> Floats:
+    """Return the Poisson distance of each row from a mean, a mean over outputs, times its weight.
+
+    >>> count_costs(np.array([[1.0], [3.0]]), np.ones(2), np.array([2.0])).round(3).tolist()
+    [0.307, 0.216]
+    """
+    return np.asarray(count_distance(Y - mean, mean).mean(axis=1) * weight)
 
 
 def x_log_x(x: Floats) -> Floats:
@@ -46,7 +59,7 @@ def x_log_x(x: Floats) -> Floats:
 
 
 def impurity(sums: Floats, weight: Floats, criterion: str, classes: tuple[int, ...]) -> Floats:
-    """Return the impurity of nodes, (m,), the mean over outputs, from their sums, (m, width).
+    """Return the impurity of nodes, (m,), the mean over outputs, from their sums, (m, width); not of counts.
 
     >>> impurity(np.array([[1.0, 3.0]]), np.array([4.0]), "gini", (2,))
     array([0.375])
@@ -54,14 +67,7 @@ def impurity(sums: Floats, weight: Floats, criterion: str, classes: tuple[int, .
     w = weight[:, None]
     if not classes:
         first, second = np.split(sums, 2, axis=1)
-        mean = first / w
-        spent = x_log_x(mean) if criterion == "poisson" else mean**2
-        found = np.maximum(second / w - spent, 0.0)
-        return (
-            np.asarray(np.where(mean > 0, found, 0.0).mean(axis=1))
-            if criterion == "poisson"
-            else (np.asarray(found.mean(axis=1)))
-        )
+        return np.asarray(np.maximum(second / w - (first / w) ** 2, 0.0).mean(axis=1))
     total = np.zeros(len(sums))
     for counts in np.split(sums, np.cumsum(classes)[:-1], axis=1):
         share = counts / w
@@ -75,7 +81,13 @@ def impurity(sums: Floats, weight: Floats, criterion: str, classes: tuple[int, .
 
 
 def gain(
-    left: Floats, wl: Floats, whole: Floats, weight: Floats, criterion: str, classes: tuple[int, ...]
+    left: Floats,
+    wl: Floats,
+    whole: Floats,
+    weight: Floats,
+    criterion: str,
+    classes: tuple[int, ...],
+    about: Floats | None = None,
 ) -> Floats:
     """Return how good splits of a node are: the fall of its impurity, the gain ratio or phi squared.
 
@@ -91,18 +103,27 @@ def gain(
             k = left.shape[1] // 2
             gap = left[:, :k] - whole[:, :k] * (wl / weight)[:, None]
             found = (gap**2).mean(axis=1) / (wl * wr)
+        elif about is not None:
+            found = _count_gain(left, wl, whole, weight, about)
         else:
             found = impurity(whole, weight, criterion, classes)
             found = found - (wl / weight) * impurity(left, wl, criterion, classes)
             found = found - (wr / weight) * impurity(right, wr, criterion, classes)
         if criterion == "gain_ratio":
             found = _ratio(left, wl, whole, weight, classes)
-        if criterion == "poisson":
-            k = left.shape[1] // 2
-            less, more = np.minimum(left, right)[:, :k], np.maximum(left, right)[:, :k]
-            barred = (less <= 1e-14 * more).any(axis=1)  # what is left of a sum may be a rounding
-            found = np.where(barred, -np.inf, found)
     return np.asarray(np.where((wl > 0) & (wr > 0), found, -np.inf))
+
+
+def _count_gain(left: Floats, wl: Floats, whole: Floats, weight: Floats, about: Floats) -> Floats:
+    """How far the means of both sides lie from that of the node; a side without counts is barred."""
+    k = left.shape[1] // 2
+    gap, wr = left[:, :k] - whole[:, :k] * (wl / weight)[:, None], weight - wl
+    mean = about + whole[:, :k] / weight[:, None]
+    found = wl[:, None] * count_distance(gap / wl[:, None], mean)
+    found = found + wr[:, None] * count_distance(-gap / wr[:, None], mean)
+    one, two = left[:, k:], (whole - left)[:, k:]
+    barred = np.minimum(one, two) <= 1e-14 * np.maximum(one, two)  # what is left of a sum may be a rounding
+    return np.asarray(np.where(barred.any(axis=1), -np.inf, found.mean(axis=1) / weight))
 
 
 def _ratio(left: Floats, wl: Floats, whole: Floats, weight: Floats, classes: tuple[int, ...]) -> Floats:

@@ -199,7 +199,8 @@ def _gains(
             continue
         kind = "squared" if problem.criterion == "absolute" else problem.criterion
         y = y if problem.classes else y - own @ y / own.sum() if kind == "squared" else y
-        each = terms(y, own, kind, problem.classes)
+        mean = own @ y / own.sum() if kind == "poisson" else None
+        each = terms(y, own, kind, problem.classes, mean)
         orders = [1] if sum(problem.classes) == 2 else list(range(sum(problem.classes) or Y.shape[1]))
         ways = level_ways(x, each, own, orders) if levels[j] > 0 else number_ways(x)
         if j == way.column:
@@ -209,9 +210,7 @@ def _gains(
         else:
             total = np.full(len(ways), own.sum())
             whole = np.repeat(each.sum(axis=0)[None], len(ways), axis=0)
-            found = (
-                gain(ways @ each, ways @ own, whole, total, problem.criterion, problem.classes) * own.sum()
-            )
+            found = gain(ways @ each, ways @ own, whole, total, kind, problem.classes, mean) * own.sum()
         best = max(best, float(found.max()))
         if j == way.column:
             stored = float(found[0])

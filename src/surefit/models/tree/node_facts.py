@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.models.tree.criteria import impurity, x_log_x
+from surefit.core.native.count_distance import count_distance
+from surefit.models.tree.criteria import impurity
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -76,7 +77,9 @@ def _class_weights(own: NodeFacts) -> Floats:
 def _between(kind: str, share: Floats, one: Floats, two: Floats, both: Floats) -> Floats:
     """What the impurity of a node has beyond that within its children."""
     if kind == "poisson":
-        parts = share * x_log_x(one) + (1.0 - share) * x_log_x(two) - x_log_x(both)
+        gap = one - two  # of which each side has the other's share
+        parts = share * count_distance((1.0 - share) * gap, both)
+        parts = parts + (1.0 - share) * count_distance(-share * gap, both)
     else:
         parts = share * (1.0 - share) * (one - two) ** 2
     return np.asarray(parts.mean(axis=1))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import RefusalError
+from surefit.core.native.count_distance import count_distance
 from surefit.models.tree.criteria import impurity, terms
 from surefit.models.tree.rows import matrix_of, whole
 
@@ -68,7 +69,7 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
     target = greedy._target(batch, weight)
     w = np.ones(len(table)) if weight is None else weight
     kind = greedy.kernel_criteria[greedy.criterion]
-    search = _Search(table, terms(target.Y, w, kind, target.classes), w, kind, target.classes)
+    search = _Search(table, target.Y, w, kind, target.classes)
     best, root = search.run()
     nodes = greedy._nodes()
     leaf = ~nodes.inner
@@ -78,8 +79,13 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
 
 
 class _Search:
-    def __init__(self, X: Floats, each: Floats, w: Floats, kind: str, classes: tuple[int, ...]) -> None:
-        self.X, self.each, self.w, self.kind, self.classes = X, each, w, kind, classes
+    def __init__(self, X: Floats, Y: NDArray[Any], w: Floats, kind: str, classes: tuple[int, ...]) -> None:
+        self.X, self.kind, self.classes = X, kind, classes
+        self.about = np.average(Y, axis=0, weights=w) if kind == "poisson" else np.zeros(0)
+        if kind == "poisson":
+            each = np.hstack([Y, count_distance(Y - self.about, self.about)]) * w[:, None]
+        else:
+            each = terms(Y, w, kind, classes)
         self.order = np.argsort(X, axis=0, kind="stable")
         ranked = np.take_along_axis(X, self.order, axis=0)
         self.cut = ranked[1:] != ranked[:-1]  # (n - 1, d)
@@ -107,12 +113,19 @@ class _Search:
         weight = np.cumsum(self.sorted_w * inside, axis=0)
         sums = np.cumsum(self.sorted_each * inside[:, :, None], axis=0)
         total, whole_sums = weight[-1, 0], sums[-1, 0]
-        least = float(total * impurity(whole_sums[None], np.array([total]), self.kind, self.classes)[0])
+        least = float(self._costs(whole_sums[None], np.array([total]))[0])
         wl, left = weight[:-1][self.cut], sums[:-1][self.cut]
         useful = (wl > 0) & (wl < total)
         wl, left = wl[useful], left[useful]
         if len(wl) == 0:
             return least
-        cost = wl * impurity(left, wl, self.kind, self.classes)
-        cost += (total - wl) * impurity(whole_sums - left, total - wl, self.kind, self.classes)
+        cost = self._costs(left, wl) + self._costs(whole_sums - left, total - wl)
         return min(least, float(cost.min()))
+
+    def _costs(self, sums: Floats, weight: Floats) -> Floats:
+        """Impurities times weights; those of counts are the distances from their own mean."""
+        if self.kind != "poisson":
+            return weight * impurity(sums, weight, self.kind, self.classes)
+        first, second = np.split(sums, 2, axis=1)
+        own = count_distance(first / weight[:, None] - self.about, self.about)
+        return np.asarray((second - weight[:, None] * own).mean(axis=1))

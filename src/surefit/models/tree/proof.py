@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from surefit.core.native.tree_apply import tree_apply_twin
 from surefit.core.native.tree_grow import Rules
-from surefit.models.tree.criteria import gain, impurity, terms
+from surefit.models.tree.criteria import count_costs, gain, impurity, terms
 from surefit.models.tree.draws import chosen_columns, drawn_threshold, node_seeds
 from surefit.models.tree.leaf_values import SINGLE
 from surefit.models.tree.medians import absolute_gains, medians
@@ -72,7 +72,9 @@ class _Proof:
         self.orders: dict[int, Whole] = {}
         self.absolute = problem.criterion == "absolute"
         kind = "squared" if self.absolute else problem.criterion
-        self.terms = terms(problem.Y, self.w, kind, problem.classes)
+        # Counts are taken about their mean, so that one far from zero costs no digits.
+        self.about = np.average(problem.Y, axis=0, weights=self.w) if kind == "poisson" else None
+        self.terms = terms(problem.Y, self.w, kind, problem.classes, self.about)
         self.scale = 1.0 if problem.classes else max(float(np.abs(problem.Y).max()), 1e-300)
         self.seeds = node_seeds(nodes, problem.rules.seed)
         self.found = {"gain missed": 0.0, "threshold moved": 0.0, "value": 0.0, "weight": 0.0}
@@ -121,14 +123,27 @@ class _Proof:
             own = spread.mean(axis=1)
         else:
             outputs = self.nodes.value.shape[1]
-            value = level.sums[:, :outputs] / level.weight[:, None]
-            own = impurity(level.sums, level.weight, problem.criterion, problem.classes)
+            value = np.column_stack([self._mean(level.sums, level.weight, at) for at in range(outputs)])
+            own = self._impurity(level, value)
         # What inner nodes say is added up from leaves, unless it is a median.
         told = np.full(len(ids), True) if self.absolute else grown.feature[ids] < 0
         value, own, ids = value[told], own[told], ids[told]
         self._worse("value", (np.abs(self.nodes.value[ids] - value) - problem.grain) / self.scale)
         gap = np.abs(grown.impurity[ids] - own) - (DEVIATION * own if self.absolute else 0.0)
         self._worse("value", gap / max(root, 1e-300) if root > 0 else own > 1e-12)
+
+    def _mean(self, sums: Floats, weight: Floats, at: int) -> Floats:
+        """What sides with these sums would say: one number, or the share of one class."""
+        return np.asarray(sums[:, at] / weight + (0.0 if self.about is None else self.about[at]))
+
+    def _impurity(self, level: _Level, mean: Floats) -> Floats:
+        if self.about is None:
+            return impurity(level.sums, level.weight, self.problem.criterion, self.problem.classes)
+        each = count_costs(self.problem.Y[level.rows], self.w[level.rows], mean[level.place])
+        return np.asarray(np.add.reduceat(each, level.start[:-1]) / level.weight)
+
+    def _gain(self, left: Floats, wl: Floats, whole: Floats, weight: Floats) -> Floats:
+        return gain(left, wl, whole, weight, self.problem.criterion, self.problem.classes, self.about)
 
     def _splits(self, level: _Level, bounds: Floats) -> None:
         """The stored splits of the nodes of a depth, against all others."""
@@ -196,9 +211,7 @@ class _Proof:
         sums = np.add.reduceat(self.terms[level.rows] * left[:, None], level.start[:-1], axis=0)
         weight = np.add.reduceat(self.w[level.rows] * left, level.start[:-1])
         whole = level.sums
-        return gain(
-            sums[inner], weight[inner], whole[inner], level.weight[inner], problem.criterion, problem.classes
-        )
+        return self._gain(sums[inner], weight[inner], whole[inner], level.weight[inner])
 
     def _stands(self, level: _Level, i: int, left: NDArray[np.bool_]) -> None:
         """A threshold stands half-way between its neighbours, or where it was drawn; unused bits are zero."""
@@ -251,6 +264,8 @@ class _Proof:
         gone = np.isnan(x)
         # Centred by node, so that running sums over many nodes do not lose the digits of a small one.
         mean = level.sums / level.weight[:, None]
+        if self.about is not None:
+            mean[:, len(self.about) :] = 0.0  # whole counts add up exactly, and tell a side without any
         own = self.terms[rows] - mean[place] * self.w[rows][:, None]
         total, weight = np.cumsum(own, axis=0), np.cumsum(self.w[rows])
         at = np.flatnonzero(
@@ -300,9 +315,9 @@ class _Proof:
         if rules.monotone:
             at = 1 if problem.classes else 0
             with np.errstate(divide="ignore", invalid="ignore"):
-                low, high = left[:, at] / wl, (whole - left)[:, at] / (weight - wl)
+                low, high = self._mean(left, wl, at), self._mean(whole - left, weight - wl, at)
             fits &= _monotone(low, high, bounds[level.nodes[of]], rules.monotone[j])
-        found = gain(left, wl, whole, weight, problem.criterion, problem.classes)
+        found = self._gain(left, wl, whole, weight)
         np.maximum.at(best, of[fits], found[fits])
 
     def _one_by_one(self, level: _Level, i: int, j: int, bounds: Floats) -> float:
@@ -333,9 +348,9 @@ class _Proof:
             left = sides @ self.terms[rows]
             whole = np.repeat(level.sums[i : i + 1], len(sides), axis=0)
             total = np.full(len(sides), level.weight[i])
-            found = gain(left, wl, whole, total, problem.criterion, problem.classes)
+            found = self._gain(left, wl, whole, total)
             at = 1 if problem.classes else 0
-            low, high = left[:, at] / wl, (whole - left)[:, at] / (total - wl)
+            low, high = self._mean(left, wl, at), self._mean(whole - left, total - wl, at)
         if rules.monotone:
             if self.absolute:
                 low = np.array([_median(problem.Y[rows[s], 0], w[s]) for s in sides])

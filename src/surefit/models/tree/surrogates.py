@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.tree_grow import Grown, Rules, tree_grow
-from surefit.models.tree.criteria import impurity, terms
+from surefit.models.tree.criteria import count_costs, impurity, terms
 from surefit.models.tree.medians import medians
 
 Floats = NDArray[np.float64]
@@ -117,7 +117,10 @@ class SurrogateGrower:
         if self.criterion == "absolute":
             value, spread = medians(Y, weight, np.arange(len(rows)), np.array([0, len(rows)]))
             return SurrogateNode(len(rows), float(total[0]), float(spread.mean()), value[0])
-        centre = weight @ Y / total[0] if self.criterion == "squared" else np.zeros(Y.shape[1])
+        centre = np.zeros(Y.shape[1]) if self.classes else weight @ Y / total[0]
+        if self.criterion == "poisson":
+            cost = float(count_costs(Y, weight, centre).sum() / total[0])
+            return SurrogateNode(len(rows), float(total[0]), cost, centre)
         sums = terms(Y - centre, weight, self.criterion, self.classes).sum(axis=0)[None]
         cost = float(impurity(sums, total, self.criterion, self.classes)[0])
         width = sum(self.classes) if self.classes else Y.shape[1]
