@@ -5,8 +5,8 @@ grower (``core/native/tree_grow.py``) makes them from a matrix of numbers and co
 ``rows.py`` makes of arrays, frames and sources. ``base.py`` is what classifier and regressor share:
 parameters become rules, rows become leaves; ``kept.py`` and ``kept_forest.py`` are what they leave behind, in
 as few bytes as it takes (``leaf_values.py``, ``leaf_slots.py``). ``proof.py`` scores every stored split
-again, in numpy and without the grower; ``criteria.py`` are its formulas. ``pruning.py`` cuts a grown tree
-back; ``export.py`` writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights.
+again, in numpy and without the grower; ``criteria.py`` are its formulas. ``outline.py`` is where its nodes
+hang, ``pruning.py`` cuts a grown tree back; ``export.py`` writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights.
 ``surrogates.py`` and ``detours.py`` are trees in which other columns stand in for missing values, or rows go
 both ways.
 

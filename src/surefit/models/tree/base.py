@@ -27,6 +27,7 @@ from surefit.models.tree.detours import grow_with_detours, leaf_weights, prove_d
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.kept import KeptTree, kept_tree
 from surefit.models.tree.nodes import Nodes, TreeView, decision_path
+from surefit.models.tree.outline import Outline
 from surefit.models.tree.proof import Problem, best_splits
 from surefit.models.tree.rows import (
     category_mask,
@@ -243,6 +244,9 @@ class DecisionTree(TreeRows, abstract=True):
         kind = self.kernel_criteria[self.criterion]
         return self._kept().nodes(level_counts(self.levels_, self.n_features_in_), kind, self._class_counts)
 
+    def _outline(self) -> Outline:
+        return Outline.of(self.node_feature_, self.node_right_)
+
     def _leaves(self, X: Any) -> NDArray[np.int64]:
         if self._has_detours:
             found = leaf_weights(
@@ -282,17 +286,18 @@ class DecisionTree(TreeRows, abstract=True):
 
     def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
         """Return which nodes each row comes by, as a sparse matrix of ones."""
-        return decision_path(self._nodes(), self.apply(X))
+        leaves = self.apply(X)
+        return decision_path(self._outline(), leaves)
 
     def get_depth(self) -> int:
         """Return how many splits lie above the deepest leaf."""
         check_is_fitted(self)
-        return self._nodes().max_depth
+        return self._outline().max_depth
 
     def get_n_leaves(self) -> int:
         """Return how many leaves there are."""
         check_is_fitted(self)
-        return self._nodes().n_leaves
+        return int(np.count_nonzero(self.node_feature_ < 0))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """Return the prices at which the tree of these rows loses a branch, and its impurity from then on."""

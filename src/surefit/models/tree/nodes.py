@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from surefit.core.native.tree_apply import tree_apply
 from surefit.core.native.tree_grow import Grown
+from surefit.models.tree.outline import Outline
 
 Floats = NDArray[np.float64]
 
@@ -45,11 +46,7 @@ class Nodes:
     @property
     def depths(self) -> NDArray[np.int64]:
         """How many splits are above each node."""
-        depth = np.zeros(self.node_count, dtype=np.int64)
-        left, right = self.grown.left, self.grown.right
-        for at in np.flatnonzero(self.inner):  # parents come before their children
-            depth[left[at]] = depth[right[at]] = depth[at] + 1
-        return depth
+        return Outline.of(self.grown.feature, self.grown.right).depths
 
     @property
     def parents(self) -> NDArray[np.int64]:
@@ -203,7 +200,7 @@ class TreeView:
         return found * spent
 
 
-def decision_path(nodes: Nodes, leaves: NDArray[np.int64]) -> csr_array:
+def decision_path(nodes: Nodes | Outline, leaves: NDArray[np.int64]) -> csr_array:
     """Return which nodes lie above each of these leaves, themselves included."""
     parents, depths = nodes.parents, nodes.depths
     lengths = depths[leaves] + 1
