@@ -6,9 +6,9 @@ grower (``core/native/tree_grow.py``) makes them from a matrix of numbers and co
 parameters become rules, rows become leaves; ``kept.py`` and ``kept_forest.py`` are what they leave behind, in
 as few bytes as it takes (``leaf_values.py``, ``leaf_slots.py``). ``proof.py`` scores every stored split
 again, in numpy and without the grower; ``criteria.py`` are its formulas. ``outline.py`` is where its nodes
-hang, ``pruning.py`` cuts a grown tree back; ``export.py`` writes one as text, JSON, SQL and Python, ``boxes.py`` as boxes and weights.
-``surrogates.py`` and ``detours.py`` are trees in which other columns stand in for missing values, or rows go
-both ways.
+hang, ``pruning.py`` cuts a grown tree back; ``export.py`` writes one as text, JSON, SQL and Python,
+``boxes.py`` as boxes and weights. ``surrogates.py`` and ``detours.py`` are trees in which other columns stand
+in for missing values, or rows go both ways.
 
 A forest keeps all its trees as arrays (``forest_arrays.py``) and makes trees of them when asked
 (``forest_views.py``); ``wide_forest.py`` is how they are stored where leaves tell too little.
@@ -25,7 +25,8 @@ Tables larger than memory grow the same trees from sums that passes add up: ``co
 ``exact_sums.py``, ``level_target.py`` and ``row_draws.py`` keep sums and draws free of how a table is cut.
 ``boosting_levels.py`` and ``tree_levels.py`` are one tree that grows so, ``boosting_stream.py`` and
 ``tree_stream.py`` make the passes, ``boosting_sample.py`` keeps the rows that a scorer looks at,
-``stream_learning.py`` learns and proves trees and forests from them.
+``stream_learning.py`` learns and proves trees and forests from them; ``silent_classes.py`` leaves out rows of
+classes that weigh nothing.
 
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``criteria.py`` and, for one
 of classes, in ``level_target.py``, its name in the estimator; the laws compare them.

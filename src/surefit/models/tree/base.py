@@ -36,6 +36,7 @@ from surefit.models.tree.rows import (
     matrix_of,
     whole,
 )
+from surefit.models.tree.silent_classes import without_silent_classes
 from surefit.models.tree.surrogate_arrays import Surrogates
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
@@ -89,6 +90,7 @@ class DecisionTree(TreeRows, abstract=True):
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         from surefit.models.tree.stream_learning import is_streamed, learn_tree
 
+        source = without_silent_classes(self, source)
         if is_streamed(self, source, engine):
             return learn_tree(self, source, engine)
         who, schema = type(self).__name__, source.schema
@@ -210,6 +212,7 @@ class DecisionTree(TreeRows, abstract=True):
         """Score every stored split again, against all others that its node allows; leaves, where by bins."""
         from surefit.models.tree.stream_learning import certify_tree, is_streamed
 
+        source = without_silent_classes(self, source)
         if is_streamed(self, source, engine) or self._was_by_bins:
             return certify_tree(self, source, engine)
         batch = whole(source, type(self).__name__)

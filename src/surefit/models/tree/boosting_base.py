@@ -36,6 +36,7 @@ from surefit.models.tree.boosting_trees import Grove, joined
 from surefit.models.tree.growing import TreeRows
 from surefit.models.tree.row_draws import HeldOutRows
 from surefit.models.tree.rows import Levels, matrix_of
+from surefit.models.tree.silent_classes import without_silent_classes
 
 Floats = NDArray[np.float64]
 
@@ -142,6 +143,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         return self.max_iter
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        source = without_silent_classes(self, source)
         who, schema = type(self).__name__, source.schema
         loss = self._boost_loss(schema)
         apart = self.__dict__.pop("_apart", None)
@@ -290,6 +292,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Send the rows down the stored trees and compute both losses again."""
+        source = without_silent_classes(self, source)
         # Rows that were given apart are not here, and what was stated of them is not checked.
         apart = not np.isnan(self.held_out_loss_) and not self._drew_rows
 

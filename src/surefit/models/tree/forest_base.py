@@ -36,6 +36,7 @@ from surefit.models.tree.kept_forest import KeptForest, joined_kept, kept_forest
 from surefit.models.tree.members import STATED, drift, jobs_for
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
+from surefit.models.tree.silent_classes import without_silent_classes
 from surefit.models.tree.stream_learning import certify_forest, is_streamed, learn_forest
 from surefit.models.tree.wide_forest import numbered, widened
 from surefit.resample.streams import seed_of
@@ -159,6 +160,7 @@ class Forest(TreeRows, abstract=True):
         return self.warm_start and "tree_seeds_" in self.__dict__
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        source = without_silent_classes(self, source)
         who, schema = type(self).__name__, source.schema
         if is_streamed(self, source, engine):
             return learn_forest(self, source, engine, trace, BLOCK)
@@ -325,6 +327,7 @@ class Forest(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Draw the samples again, and ask all trees for the rows that they have not seen."""
+        source = without_silent_classes(self, source)
         if is_streamed(self, source, engine):
             errors, leaves, scale = certify_forest(self, source, engine)
             splits = Rescored(why_none="the rows are a stream")
