@@ -42,8 +42,8 @@ class FramedEnsemble(Ensemble, abstract=True):
         return replace(self._accepted(), cells=True, missing=True, tables=True)
 
     def _fitted_to_frames(self) -> bool:
-        columns = self.__dict__.get("_schema") and self._schema.columns
-        return bool(columns) and any(column.kind != "number" for column in columns)
+        columns = self._schema.columns if "_schema" in self.__dict__ else None
+        return any(column.kind != "number" for column in columns or ())
 
     def _framed(self, X: Any) -> ArrayRows | FrameRows | None:
         """Rows to predict for that members take as they come, their columns checked; None for others."""
