@@ -40,7 +40,7 @@ std::pair<std::vector<E>, std::vector<std::int64_t>> joined(std::vector<ForestTr
 
 template <class T, class Y>
 nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> rank, Vector<std::uint8_t> bins,
-               Vector<double> lowest, Vector<double> highest, Vector<Y> y, Index outputs,
+               Vector<double> lowest, Vector<double> highest, bool by_column, Vector<Y> y, Index outputs,
                std::optional<Vector<double>> weight, std::optional<Vector<double>> cumulative, Index draws,
                bool balanced, int criterion, std::vector<Index> starts, std::vector<Index> levels,
                std::vector<std::int8_t> monotone, Index max_depth, Index min_rows_split, Index min_rows_leaf,
@@ -73,7 +73,9 @@ nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> ran
                             weight ? weight->data() : nullptr, balanced};
   const ForestTarget<Y> target{y.data(), outputs, static_cast<Impurity>(criterion), starts};
   ForestColumns columns{};
-  if (rank) columns = {rank->data(), bins.data(), lowest.data(), highest.data()};
+  if (rank)
+    columns = {rank->data(), bins.data(), lowest.data(), highest.data(),
+               CellOrder::of(table.rows, table.cols, by_column)};
   std::vector<ForestTree> trees;
   call(threads, [&](const Run& run) {
     trees = Forest<T, Y>(run, table, quick, columns, target, sample, rules, levels, monotone)
@@ -97,7 +99,7 @@ nb::tuple grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> ran
 
 template <class T>
 void columns(Matrix<T> X, OutVector<std::uint32_t> rank, OutVector<std::uint8_t> bins,
-             OutVector<double> lowest, OutVector<double> highest, int threads) {
+             OutVector<double> lowest, OutVector<double> highest, bool by_column, int threads) {
   const Dense<T> table = dense(X);
   const Index cells = table.rows * table.cols;
   expect(table.rows < static_cast<Index>(kMissingCode), "X has too many rows");
@@ -107,7 +109,7 @@ void columns(Matrix<T> X, OutVector<std::uint32_t> rank, OutVector<std::uint8_t>
              static_cast<Index>(highest.shape(0)) == table.cols * kMostBins,
          "lowest and highest must have 255 entries a column");
   call(threads, [&](const Run& run) {
-    forest_columns(run, table, rank.data(), bins.data(), lowest.data(), highest.data());
+    forest_columns(run, table, by_column, rank.data(), bins.data(), lowest.data(), highest.data());
   });
 }
 
@@ -123,7 +125,7 @@ void draws(std::uint64_t seed, Index number, std::optional<Vector<double>> cumul
 template <class T, class Y>
 void define_grow(nb::module_& m, const char* name) {
   m.def(name, &grow<T, Y>, "X"_a.noconvert(), "quick"_a, "rank"_a.noconvert().none(), "bins"_a.noconvert(),
-        "lowest"_a.noconvert(), "highest"_a.noconvert(), "y"_a.noconvert(), "outputs"_a,
+        "lowest"_a.noconvert(), "highest"_a.noconvert(), "by_column"_a, "y"_a.noconvert(), "outputs"_a,
         "weight"_a.noconvert().none(), "cumulative"_a.noconvert().none(), "draws"_a, "balanced"_a,
         "criterion"_a, "starts"_a, "levels"_a, "monotone"_a, "max_depth"_a, "min_rows_split"_a,
         "min_rows_leaf"_a, "min_weight_leaf"_a, "min_decrease"_a, "min_gain"_a, "pure_below"_a,
@@ -133,7 +135,7 @@ void define_grow(nb::module_& m, const char* name) {
 template <class T>
 void define_columns(nb::module_& m) {
   m.def("forest_columns", &columns<T>, "X"_a.noconvert(), "rank"_a.noconvert(), "bins"_a.noconvert(),
-        "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a);
+        "lowest"_a.noconvert(), "highest"_a.noconvert(), "by_column"_a, "threads"_a);
 }
 
 void define(nb::module_& m) {

@@ -1,16 +1,12 @@
 // Codes of the values within a node of a forest's tree, which tell all of them apart.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <vector>
 
 #include "forest_columns.h"
+#include "forest_keys.h"
 
 namespace surefit {
-
-constexpr Index kLocalRows = 1024;  // up to which a node's values are told apart: its sums stay in cache
 
 // A place among the rows of a node, and the code of its value above it.
 using PlacedCode = std::uint32_t;
@@ -33,71 +29,52 @@ class NodeCodes {
     ranks_.resize(static_cast<std::size_t>(count * width));
     codes_.resize(ranks_.size());
     if (ordered) order_.resize(ranks_.size());
-    for (Index i = 0; i < count; ++i) {
-      const std::uint32_t* own = columns.rank + static_cast<Index>(rows[i]) * width;
-      for (Index j = 0; j < width; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
-    }
+    gather(columns, width, rows, count);
     for (Index j = 0; j < width; ++j) {
       const std::uint32_t* own = ranks_.data() + j * count;
       std::uint16_t* codes = codes_.data() + j * count;
+      RankedPlace* keys = sorter_.keys();
       std::uint32_t low = kMissingCode, high = 0;
       std::size_t known = 0;
       for (Index i = 0; i < count; ++i) {
         codes[i] = static_cast<std::uint16_t>(kLocalRows);
         if (own[i] == kMissingCode) continue;
         low = std::min(low, own[i]), high = std::max(high, own[i]);
-        keys_[known++] = std::uint64_t{own[i]} << 32 | static_cast<std::uint64_t>(i);
+        keys[known++] = ranked_place(own[i], i);
       }
-      const std::uint64_t* sorted = sort_keys(known, low, high);
+      const RankedPlace* sorted = sorter_.sorted(known, low, high);
       std::uint16_t code = 0xFFFF;
       std::uint64_t before = ~std::uint64_t{0};
       for (std::size_t i = 0; i < known; ++i) {
-        code = static_cast<std::uint16_t>(code + (sorted[i] >> 32 != before));
-        before = sorted[i] >> 32;
-        codes[sorted[i] & 0xFFFFFFFFu] = code;
+        code = static_cast<std::uint16_t>(code + (rank_of(sorted[i]) != before));
+        before = rank_of(sorted[i]);
+        codes[ranked_at(sorted[i])] = code;
       }
       if (ordered) put_in_order(sorted, known, codes, count, order_.data() + j * count);
     }
   }
 
  private:
-  static constexpr int kBucketBits = 10;
-  static constexpr std::uint16_t kFull = 48;
-
-  // Sorts keys by their ranks, from `low` to `high`: by the first bits of their distance from the lowest,
-  // which spread them well, and what shares a bucket by insertion, unless that is too much.
-  const std::uint64_t* sort_keys(std::size_t count, std::uint32_t low, std::uint32_t high) {
-    if (count == 0) return keys_.data();
-    const int shift = std::max(static_cast<int>(std::bit_width(high - low)) - kBucketBits, 0);
-    std::array<std::uint16_t, (1 << kBucketBits) + 1> start{};
-    auto bucket = [&](std::uint64_t key) { return (static_cast<std::uint32_t>(key >> 32) - low) >> shift; };
-    for (std::size_t i = 0; i < count; ++i) ++start[bucket(keys_[i]) + 1];
-    const std::uint32_t last = (high - low) >> shift;
-    std::uint16_t fullest = 0;
-    for (std::uint32_t b = 0; b <= last; ++b) {
-      fullest = std::max(fullest, start[b + 1]);
-      start[b + 1] = static_cast<std::uint16_t>(start[b + 1] + start[b]);
+  // In the order in which ranks lie, since a table is larger than a cache.
+  void gather(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count) {
+    const CellOrder& order = columns.order;
+    if (order.step == 1) {
+      for (Index j = 0; j < width; ++j)
+        for (Index i = 0; i < count; ++i)
+          ranks_[static_cast<std::size_t>(j * count + i)] =
+              columns.rank[order.at(static_cast<Index>(rows[i]), j)];
+      return;
     }
-    std::uint64_t* sorted = spare_keys_.data();
-    for (std::size_t i = 0; i < count; ++i) sorted[start[bucket(keys_[i])]++] = keys_[i];
-    if (shift == 0) return sorted;
-    if (fullest > kFull) {
-      std::sort(sorted, sorted + count);
-      return sorted;
+    for (Index i = 0; i < count; ++i) {
+      const std::uint32_t* own = columns.rank + static_cast<Index>(rows[i]) * order.step;
+      for (Index j = 0; j < width; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
     }
-    for (std::size_t i = 1; i < count; ++i) {
-      const std::uint64_t key = sorted[i];
-      std::size_t at = i;
-      for (; at > 0 && sorted[at - 1] > key; --at) sorted[at] = sorted[at - 1];
-      sorted[at] = key;
-    }
-    return sorted;
   }
 
-  static void put_in_order(const std::uint64_t* sorted, std::size_t known, const std::uint16_t* codes,
+  static void put_in_order(const RankedPlace* sorted, std::size_t known, const std::uint16_t* codes,
                            Index count, PlacedCode* order) {
     for (std::size_t i = 0; i < known; ++i) {
-      const auto place = static_cast<PlacedCode>(sorted[i] & 0xFFFFFFFFu);
+      const auto place = static_cast<PlacedCode>(ranked_at(sorted[i]));
       order[i] = PlacedCode{codes[place]} << 16 | place;
     }
     for (Index i = 0; i < count && known < static_cast<std::size_t>(count); ++i)
@@ -108,7 +85,7 @@ class NodeCodes {
   std::vector<std::uint32_t> ranks_;
   std::vector<std::uint16_t> codes_;
   std::vector<PlacedCode> order_;
-  std::array<std::uint64_t, static_cast<std::size_t>(kLocalRows)> keys_, spare_keys_;
+  KeySorter sorter_;
 };
 
 }  // namespace surefit

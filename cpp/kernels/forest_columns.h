@@ -10,7 +10,17 @@
 
 namespace surefit {
 
-// rank: rows by columns, equal for equal values and ascending with them; kMissingCode where there is none.
+// Where the cell of a row and a column stands: rows lie together, or columns, of which a node of a wide table
+// looks at few.
+struct CellOrder {
+  Index step = 0, column_step = 0;
+  static CellOrder of(Index rows, Index columns, bool by_column) {
+    return by_column ? CellOrder{1, rows} : CellOrder{columns, 1};
+  }
+  Index at(Index row, Index column) const { return row * step + column * column_step; }
+};
+
+// rank: of each cell, equal for equal values and ascending with them; kMissingCode where there is none.
 // bins: the same in bins; kMissingBin. lowest, highest: the ends of each bin, kMostBins of them a column;
 // both are values of rows.
 struct ForestColumns {
@@ -18,57 +28,97 @@ struct ForestColumns {
   const std::uint8_t* bins;
   const double* lowest;
   const double* highest;
+  CellOrder order;
+};
+
+// A column in ascending order but for its zeros, which share one place: of a sparse column little is left to
+// sort.
+struct RankedColumn {
+  std::vector<Ranked> others;  // codes count the zeros as one value
+  Index zeros = 0, first_zero = 0, last_zero = 0;
+  std::uint32_t zero_code = 0;
+  std::vector<std::uint32_t> rows;
+  std::vector<KeyedRow> keys, spare;
+
+  template <class T>
+  void rank(const Dense<T>& X, Index j) {
+    rows.resize(static_cast<std::size_t>(X.rows));
+    std::size_t kept = 0;
+    zeros = 0;
+    for (Index i = 0; i < X.rows; ++i) {
+      const bool zero = X(i, j) == T{0};
+      rows[kept] = static_cast<std::uint32_t>(i);
+      kept += !zero;
+      if (!zero) continue;
+      if (zeros++ == 0) first_zero = i;
+      last_zero = i;
+    }
+    rows.resize(kept);
+    others.resize(kept);
+    rank_column(X, j, rows, others.data(), keys, spare);
+    const auto above = std::partition_point(others.begin(), others.end(), [&](const Ranked& entry) {
+      return X(static_cast<Index>(entry.row), j) < T{0};
+    });
+    zero_code = above == others.begin() ? 0 : (above - 1)->code + 1;
+    if (zeros == 0) return;
+    for (auto entry = above; entry != others.end() && entry->code != kMissingCode; ++entry) ++entry->code;
+  }
 };
 
 // One column: values share a bin, and bins hold about as many rows each.
 template <class T>
-void cut_column(const Dense<T>& X, Index j, const std::vector<Ranked>& ranked, std::uint32_t* rank,
-                std::uint8_t* bins, double* lowest, double* highest) {
-  Index present = 0, distinct = 0;
-  for (const Ranked& entry : ranked) {
-    rank[static_cast<Index>(entry.row) * X.cols + j] = entry.code;
-    if (entry.code == kMissingCode) {
-      bins[static_cast<Index>(entry.row) * X.cols + j] = kMissingBin;
-      continue;
-    }
+void cut_column(const Dense<T>& X, Index j, const RankedColumn& ranked, const CellOrder& order,
+                std::uint32_t* rank, std::uint8_t* bins, double* lowest, double* highest) {
+  Index present = ranked.zeros, distinct = ranked.zeros > 0 ? static_cast<Index>(ranked.zero_code) + 1 : 0;
+  for (const Ranked& entry : ranked.others) {
+    if (entry.code == kMissingCode) break;  // missing values come last
     ++present;
-    distinct = static_cast<Index>(entry.code) + 1;
+    distinct = std::max(distinct, static_cast<Index>(entry.code) + 1);
   }
   const bool each = distinct <= kMostBins;
-  Index bin = -1, held = 0, full = 0;
-  std::uint32_t before = kMissingCode;
-  for (Index i = 0; i < present; ++i) {
-    const Ranked& entry = ranked[static_cast<std::size_t>(i)];
-    const auto row = static_cast<Index>(entry.row);
-    const bool fresh = entry.code != before;
-    before = entry.code;
-    const bool next = fresh && (each || held >= full);
-    if (next) {
+  Index bin = -1, seen = 0, held = 0, full = 0;
+  auto hold = [&](bool fresh, Index first, Index last, Index many) {  // some rows of one value
+    if (fresh && (each || held >= full)) {
       ++bin;
-      lowest[j * kMostBins + bin] = static_cast<double>(X(row, j));
+      lowest[j * kMostBins + bin] = static_cast<double>(X(first, j));
       held = 0;
-      full =
-          (present - i + kMostBins - bin - 1) / (kMostBins - bin);  // what is left, shared by the bins left
+      full = (present - seen + kMostBins - bin - 1) /
+             (kMostBins - bin);  // what is left, shared by the bins left
     }
-    ++held;
-    highest[j * kMostBins + bin] = static_cast<double>(X(row, j));
-    bins[row * X.cols + j] = static_cast<std::uint8_t>(bin);
+    held += many, seen += many;
+    highest[j * kMostBins + bin] = static_cast<double>(X(last, j));
+  };
+  bool waiting = ranked.zeros > 0;
+  auto hold_zeros = [&] {
+    hold(true, ranked.first_zero, ranked.last_zero, ranked.zeros);
+    waiting = false;
+    for (Index i = 0, at = order.at(0, j); i < X.rows; ++i, at += order.step)
+      if (X(i, j) == T{0}) rank[at] = ranked.zero_code, bins[at] = static_cast<std::uint8_t>(bin);
+  };
+  std::uint32_t before = kMissingCode;
+  for (const Ranked& entry : ranked.others) {
+    const auto row = static_cast<Index>(entry.row);
+    const Index at = order.at(row, j);
+    if (waiting && entry.code > ranked.zero_code) hold_zeros();
+    rank[at] = entry.code;
+    bins[at] = kMissingBin;
+    if (entry.code == kMissingCode) continue;
+    hold(entry.code != before, row, row, 1);
+    before = entry.code;
+    bins[at] = static_cast<std::uint8_t>(bin);
   }
+  if (waiting) hold_zeros();
 }
 
 template <class T>
-void forest_columns(const Run& run, const Dense<T>& X, std::uint32_t* rank, std::uint8_t* bins,
-                    double* lowest, double* highest) {
-  const auto workers = static_cast<std::size_t>(std::max(run.threads, 1));
-  std::vector<std::uint32_t> rows(static_cast<std::size_t>(X.rows));
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::uint32_t>(i);
-  std::vector<std::vector<KeyedRow>> keys(workers), spares(workers);
-  std::vector<std::vector<Ranked>> ranked(workers);
+void forest_columns(const Run& run, const Dense<T>& X, bool by_column, std::uint32_t* rank,
+                    std::uint8_t* bins, double* lowest, double* highest) {
+  const CellOrder order = CellOrder::of(X.rows, X.cols, by_column);
+  std::vector<RankedColumn> ranked(static_cast<std::size_t>(std::max(run.threads, 1)));
   for_chunks(run, X.cols, [&](Index j, int worker) {
-    const auto w = static_cast<std::size_t>(worker);
-    ranked[w].resize(rows.size());
-    rank_column(X, j, rows, ranked[w].data(), keys[w], spares[w]);
-    cut_column(X, j, ranked[w], rank, bins, lowest, highest);
+    RankedColumn& own = ranked[static_cast<std::size_t>(worker)];
+    own.rank(X, j);
+    cut_column(X, j, own, order, rank, bins, lowest, highest);
   });
 }
 

@@ -10,6 +10,7 @@ template <class Target, class T>
 class DrawSearch {
  public:
   static constexpr bool kKeepsOrder = false;
+  static constexpr bool kExact = true;
 
   DrawSearch(const Target& target, const SearchRules& rules)
       : target_(target),

@@ -2,17 +2,19 @@
 //
 // Nodes with many rows are split by the bins of their columns. In a small node the ranks of its values are
 // sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes: in the
-// order of each column where many of them are looked at, by codes where few are. Thresholds that are drawn at
-// random need neither bins nor ranks.
+// order of each column where many of them are looked at, by codes where few are. Of a wide table a node looks
+// at so few that it sorts their ranks itself. Thresholds that are drawn at random need neither bins nor
+// ranks.
 #pragma once
 
 #include <functional>
 #include <limits>
-#include <numeric>
 
+#include "forest_chosen.h"
 #include "forest_codes.h"
 #include "forest_draw_search.h"
 #include "forest_order_search.h"
+#include "forest_rank_search.h"
 #include "forest_search.h"
 #include "forest_tree.h"
 #include "node_random.h"
@@ -37,10 +39,11 @@ class ForestGrower {
         by_bin_(target, rules.search),
         by_value_(target, rules.search),
         in_order_(target, rules.search),
+        by_rank_(target, rules.search),
         drawn_(target, rules.search),
         local_(static_cast<std::size_t>(kLocalRows)),
         places_(local_.size()),
-        chosen_(static_cast<std::size_t>(X.cols)) {}
+        chosen_(X.cols, rules.search.max_columns) {}
 
   // sample: of all rows of X; rows: those that count. poll is called now and then.
   ForestTree grow(const std::vector<SampleRow>& sample, std::vector<std::uint32_t>& rows, std::uint64_t seed,
@@ -50,6 +53,7 @@ class ForestGrower {
     tree.nodes.resize(1);
     prepared_.resize(rows.size());
     spare_.resize(rows.size());
+    chosen_.forget();
     total_ = 0.0;
     for (const std::uint32_t row : rows) total_ += sample[row].weight;
     std::vector<Waiting> small;
@@ -67,16 +71,10 @@ class ForestGrower {
         continue;
       }
       poll();
-      if (draws) {
-        const bool by_rows = X_.order == Order::C;
-        const Field<T, std::uint32_t> field{X_.data,       by_rows ? X_.cols : 1, by_rows ? 1 : X_.rows,
-                                            sample.data(), rows.data(),           spare_.data()};
-        visit(tree, node, field, drawn_, threshold_drawn);
-      } else {
-        const Field<std::uint8_t, std::uint32_t> field{columns_.bins, X_.cols,     1,
-                                                       sample.data(), rows.data(), spare_.data()};
-        visit(tree, node, field, by_bin_, edges);
-      }
+      if (draws)
+        visit(tree, node, field_of(X_.data, cells_of(X_), sample, rows), drawn_, threshold_drawn);
+      else
+        visit(tree, node, field_of(columns_.bins, columns_.order, sample, rows), by_bin_, edges);
     }
     for (const Waiting& root : small) {
       poll();
@@ -104,6 +102,19 @@ class ForestGrower {
     Place* spare;
   };
 
+  // From how many columns for each that is looked at it takes longer to prepare all of them for a node of
+  // kLocalRows than to read those of each node below it: measured with normal numbers and two classes.
+  static constexpr Index kFewOf = 16;
+
+  // All rows, with each cell where the table has it.
+  template <class Code>
+  Field<Code, std::uint32_t> field_of(const Code* cells, const CellOrder& order,
+                                      const std::vector<SampleRow>& sample,
+                                      std::vector<std::uint32_t>& rows) {
+    return {cells, order.step, order.column_step, sample.data(), rows.data(), spare_.data()};
+  }
+  static CellOrder cells_of(const Dense<T>& X) { return CellOrder::of(X.rows, X.cols, X.order != Order::C); }
+
   static constexpr double kTiny = std::numeric_limits<double>::epsilon();
 
   bool is_leaf(const Waiting& node, const ForestSums& sums) const {
@@ -123,25 +134,12 @@ class ForestGrower {
     tree.rows.push_back(node.end - node.begin);
   }
 
-  // As SplitSearch draws them: columns that do not vary do not count.
   template <class Field, class Search>
   Index choose_columns(const Waiting& node, const Field& field, const Search&) {
-    std::iota(chosen_.begin(), chosen_.end(), Index{0});
-    const Index most = rules_.search.max_columns, width = X_.cols;
-    if (most == 0 || most >= width) return width;
-    NodeRandom random(node.seed);
-    Index found = 0;
-    for (Index left = width; left > 0 && found < most; --left) {
-      Index& last = chosen_[static_cast<std::size_t>(left - 1)];
-      std::swap(chosen_[static_cast<std::size_t>(random.below(left))], last);
-      const Index j = last;
-      if (Search::varies(field.codes + j * field.column_step, field.step, field.places + node.begin,
-                         node.end - node.begin))
-        chosen_[static_cast<std::size_t>(width - ++found)] = j;
-    }
-    std::copy(chosen_.end() - found, chosen_.end(), chosen_.begin());
-    std::sort(chosen_.begin(), chosen_.begin() + found);
-    return found;
+    return chosen_.choose(node.seed, node.begin, node.end, Search::kExact && looks_at_few(), [&](Index j) {
+      return Search::varies(field.codes + j * field.column_step, field.step, field.places + node.begin,
+                            node.end - node.begin);
+    });
   }
 
   // Makes a leaf of the node, or parts it and puts its children on the stack. threshold: of a split, given a
@@ -222,7 +220,8 @@ class ForestGrower {
   static double threshold_drawn(const CodeSplit& split, Index, Index) { return split.threshold; }
 
   void grow_small(ForestTree& tree, Waiting root, const std::vector<SampleRow>& sample,
-                  const std::vector<std::uint32_t>& rows) {
+                  std::vector<std::uint32_t>& rows) {
+    if (looks_at_few()) return grow_in_place(tree, root, sample, rows);
     const Index from = root.begin, count = root.end - root.begin;
     for (Index i = 0; i < count; ++i) {
       local_[static_cast<std::size_t>(i)] = sample[rows[static_cast<std::size_t>(from + i)]];
@@ -254,6 +253,23 @@ class ForestGrower {
     visit_all(tree, field, drawn_, threshold_drawn);
   }
 
+  // Where so few columns are looked at that no node prepares those of its children.
+  void grow_in_place(ForestTree& tree, const Waiting& root, const std::vector<SampleRow>& sample,
+                     std::vector<std::uint32_t>& rows) {
+    stack_.assign(1, root);
+    if (rules_.search.random_threshold)
+      return visit_all(tree, field_of(X_.data, cells_of(X_), sample, rows), drawn_, threshold_drawn);
+    auto middle = [&](const CodeSplit& split, Index low, Index high) {
+      return between(static_cast<double>(X_(low, split.column)), static_cast<double>(X_(high, split.column)));
+    };
+    visit_all(tree, field_of(columns_.rank, columns_.order, sample, rows), by_rank_, middle);
+  }
+
+  bool looks_at_few() const {
+    const Index most = rules_.search.max_columns;
+    return most > 0 && X_.cols >= kFewOf * most;
+  }
+
   // Whether parting the orders of all columns takes less than adding up those that are looked at.
   bool looks_at_many() const {
     const Index most = rules_.search.max_columns;
@@ -267,12 +283,13 @@ class ForestGrower {
   CodeSearch<Target, std::uint8_t, Index{kMissingBin}> by_bin_;
   CodeSearch<Target, std::uint16_t, kLocalRows> by_value_;
   OrderSearch<Target> in_order_;
+  RankSearch<Target> by_rank_;
   DrawSearch<Target, T> drawn_;
   std::vector<T> cells_;
   std::vector<SampleRow> local_;
   NodeCodes codes_;
   std::vector<std::uint16_t> places_;
-  std::vector<Index> chosen_;
+  ChosenColumns chosen_;
   std::vector<std::uint32_t> spare_;
   std::vector<typename Target::Row> prepared_;
   std::vector<Waiting> stack_;

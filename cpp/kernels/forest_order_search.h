@@ -16,6 +16,7 @@ template <class Target>
 class OrderSearch {
  public:
   static constexpr bool kKeepsOrder = true;
+  static constexpr bool kExact = true;
   using Codes = CodeSearch<Target, std::uint16_t, kLocalRows>;
 
   OrderSearch(const Target& target, const SearchRules& rules)

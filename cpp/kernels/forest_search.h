@@ -27,6 +27,7 @@ template <class Target, class Code, Index kMissing>
 class CodeSearch {
  public:
   static constexpr bool kKeepsOrder = false;
+  static constexpr bool kExact = kMissing != Index{kMissingBin};  // equal codes are equal values
 
   CodeSearch(const Target& target, const SearchRules& rules)
       : target_(target),

@@ -17,6 +17,7 @@ constexpr Index kCols = 5;
 
 struct Table {
   Index rows = 0, cols = kCols;
+  bool by_column = false;
   std::vector<double> X, number;
   std::vector<std::int32_t> y;
   std::vector<std::uint32_t> rank;
@@ -24,27 +25,37 @@ struct Table {
   std::vector<double> lowest, highest;
 
   Dense<double> dense() const { return {X.data(), rows, cols, Order::C}; }
-  ForestColumns columns() const { return {rank.data(), bins.data(), lowest.data(), highest.data()}; }
+  ForestColumns columns() const {
+    return {rank.data(), bins.data(), lowest.data(), highest.data(), CellOrder::of(rows, cols, by_column)};
+  }
 };
 
-Table table_of(Index rows, bool missing) {
+void rank(Table& table, bool by_column) {
+  table.by_column = by_column;
+  table.rank.assign(table.X.size(), 7), table.bins.assign(table.X.size(), 7);
+  table.lowest.assign(at(table.cols * kMostBins), 0.0), table.highest = table.lowest;
+  forest_columns(Run{}, table.dense(), by_column, table.rank.data(), table.bins.data(), table.lowest.data(),
+                 table.highest.data());
+}
+
+Table table_of(Index rows, bool missing, Index cols = kCols) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
   Table table;
-  table.rows = rows;
-  table.X.resize(at(rows * kCols)), table.y.resize(at(rows)), table.number.resize(at(rows));
+  table.rows = rows, table.cols = cols;
+  table.X.resize(at(rows * cols)), table.y.resize(at(rows)), table.number.resize(at(rows));
   for (Index i = 0; i < rows; ++i) {
-    for (Index j = 0; j < kCols; ++j) table.X[at(i * kCols + j)] = normal(random);
-    table.X[at(i * kCols + 1)] = std::round(3.0 * table.X[at(i * kCols + 1)]);
-    table.number[at(i)] = table.X[at(i * kCols)] * table.X[at(i * kCols + 1)] + normal(random) / 3.0;
+    double* x = table.X.data() + i * cols;
+    for (Index j = 0; j < cols; ++j) x[j] = normal(random);
+    x[1] = std::round(3.0 * x[1]);
+    table.number[at(i)] = x[0] * x[1] + normal(random) / 3.0;
     table.y[at(i)] = table.number[at(i)] > 0.3 ? 1 : 0;
-    for (Index j = 0; missing && j < kCols; ++j)
-      if (random() % 10 == 0) table.X[at(i * kCols + j)] = std::nan("");
+    for (Index j = 5; j < cols; ++j)  // what a wide table has more is sparse, or no more than a constant
+      if (random() % 20 != 0 || j % 9 == 0) x[j] = random() % 2 == 0 ? 0.0 : -0.0;
+    for (Index j = 0; missing && j < cols; ++j)
+      if (random() % 10 == 0) x[j] = std::nan("");
   }
-  table.rank.resize(at(rows * kCols)), table.bins.resize(at(rows * kCols));
-  table.lowest.resize(at(kCols * kMostBins)), table.highest.resize(at(kCols * kMostBins));
-  forest_columns(Run{}, table.dense(), table.rank.data(), table.bins.data(), table.lowest.data(),
-                 table.highest.data());
+  rank(table, false);
   return table;
 }
 
@@ -56,7 +67,7 @@ std::vector<ForestTree> grown(const Table& table, const Y* y, Impurity impurity,
   const Dense<double> X = table.dense();
   const ForestTarget<Y> target{y, 1, impurity, std::move(start)};
   const ForestSample sample{draws, nullptr, nullptr, false};
-  const std::vector<Index> levels(at(kCols), 0);
+  const std::vector<Index> levels(at(table.cols), 0);
   const std::vector<std::int8_t> free;
   const ForestColumns columns = table.columns();
   const std::uint64_t seeds[] = {5, 6, 7};
@@ -101,6 +112,72 @@ TEST(small_samples_are_searched_exactly) {
       }
     }
   }
+}
+
+TEST(wide_tables_are_searched_exactly_however_their_ranks_lie) {
+  for (const bool missing : {false, true}) {
+    Table table = table_of(900, missing, 48);
+    for (const bool drawn : {false, true}) {
+      TreeRules rules;
+      rules.search.max_columns = 3;  // so few of them that small nodes sort them themselves
+      rules.search.random_threshold = drawn;
+      rules.search.min_rows_leaf = drawn ? 1 : 2;
+      const auto exact = grown(table, table.y.data(), Impurity::entropy, {0, 2}, false, 900, rules, 1);
+      const auto other = grown(table, table.number.data(), Impurity::squared, {0}, false, 900, rules, 1);
+      for (const bool by_column : {false, true}) {
+        rank(table, by_column);
+        const auto quick = grown(table, table.y.data(), Impurity::entropy, {0, 2}, true, 900, rules, 1);
+        const auto number = grown(table, table.number.data(), Impurity::squared, {0}, true, 900, rules, 2);
+        for (std::size_t t = 0; t < 3; ++t) {
+          CHECK(thresholds(quick[t]) == thresholds(exact[t]));
+          CHECK(thresholds(number[t]) == thresholds(other[t]));
+        }
+      }
+    }
+  }
+}
+
+TEST(ranks_of_columns_with_zeros_ascend_with_their_values) {
+  Table table = table_of(700, true, 12);
+  for (const bool by_column : {false, true}) {
+    rank(table, by_column);
+    const ForestColumns columns = table.columns();
+    for (Index j = 0; j < table.cols; ++j) {
+      std::set<double> values;
+      for (Index i = 0; i < table.rows; ++i)
+        if (!std::isnan(table.dense()(i, j))) values.insert(table.dense()(i, j));
+      CHECK(values.size() > 255 || values.count(0.0) == 1 || j < 5);
+      for (Index i = 0; i < table.rows; ++i) {
+        const double value = table.dense()(i, j);
+        const Index cell = columns.order.at(i, j);
+        if (std::isnan(value)) {
+          CHECK(columns.rank[cell] == kMissingCode && columns.bins[cell] == kMissingBin);
+          continue;
+        }
+        CHECK(columns.rank[cell] ==
+              static_cast<std::uint32_t>(std::distance(values.begin(), values.lower_bound(value))));
+        CHECK(columns.lowest[j * kMostBins + columns.bins[cell]] <= value);
+        CHECK(columns.highest[j * kMostBins + columns.bins[cell]] >= value);
+      }
+    }
+  }
+}
+
+TEST(columns_known_not_to_vary_are_drawn_but_not_asked) {
+  const Index width = 60;
+  ChosenColumns remembers(width, 7), asks(width, 7);
+  remembers.forget(), asks.forget();
+  Index asked = 0, without = 0;
+  for (const auto& [begin, end] : {std::pair<Index, Index>{0, 100}, {0, 40}, {0, 9}, {9, 40}, {40, 100}}) {
+    const auto seed = mixed(static_cast<std::uint64_t>(begin * 1000 + end));
+    auto varies = [&](Index j) { return j % 4 == 0 && end - begin > j / 2; };  // less below
+    const Index found = remembers.choose(seed, begin, end, true, [&](Index j) { return ++asked, varies(j); });
+    const Index plain = asks.choose(seed, begin, end, false, [&](Index j) { return ++without, varies(j); });
+    CHECK(found == plain && found > 0);
+    CHECK(std::equal(remembers.data(), remembers.data() + found, asks.data()));
+    CHECK(std::is_sorted(asks.data(), asks.data() + found));
+  }
+  CHECK(asked < without);
 }
 
 TEST(any_number_of_threads_grows_the_same_trees) {
@@ -172,26 +249,30 @@ TEST(draws_follow_the_weights) {
 }
 
 TEST(codes_of_small_nodes_order_values_as_ranks_do) {
-  const Table table = table_of(800, true);
-  std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 5; row < 800; row += 3) rows.push_back(row);
-  const auto count = static_cast<Index>(rows.size());
-  NodeCodes codes;
-  codes.tell_apart(table.columns(), kCols, rows.data(), count, true);
-  for (Index j = 0; j < kCols; ++j) {
-    std::set<std::uint32_t> values;
-    for (const std::uint32_t row : rows) values.insert(table.rank[at(row * kCols + j)]);
-    values.erase(kMissingCode);
-    std::set<std::size_t> places;
-    for (Index i = 0; i < count; ++i) {
-      const PlacedCode entry = codes.order()[j * count + i];
-      const std::uint32_t rank = table.rank[at(rows[place_of(entry)] * kCols + j)];
-      const auto before = std::distance(values.begin(), values.lower_bound(rank));
-      CHECK(code_of(entry) == (rank == kMissingCode ? kLocalRows : static_cast<Index>(before)));
-      CHECK(code_of(entry) == codes.codes()[j * count + static_cast<Index>(place_of(entry))]);
-      CHECK(i == 0 || entry > codes.order()[j * count + i - 1]);
-      places.insert(place_of(entry));
+  for (const bool by_column : {false, true}) {
+    Table table = table_of(800, true);
+    rank(table, by_column);
+    const CellOrder order = table.columns().order;
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 5; row < 800; row += 3) rows.push_back(row);
+    const auto count = static_cast<Index>(rows.size());
+    NodeCodes codes;
+    codes.tell_apart(table.columns(), kCols, rows.data(), count, true);
+    for (Index j = 0; j < kCols; ++j) {
+      std::set<std::uint32_t> values;
+      for (const std::uint32_t row : rows) values.insert(table.rank[at(order.at(row, j))]);
+      values.erase(kMissingCode);
+      std::set<std::size_t> places;
+      for (Index i = 0; i < count; ++i) {
+        const PlacedCode entry = codes.order()[j * count + i];
+        const std::uint32_t rank = table.rank[at(order.at(rows[place_of(entry)], j))];
+        const auto before = std::distance(values.begin(), values.lower_bound(rank));
+        CHECK(code_of(entry) == (rank == kMissingCode ? kLocalRows : static_cast<Index>(before)));
+        CHECK(code_of(entry) == codes.codes()[j * count + static_cast<Index>(place_of(entry))]);
+        CHECK(i == 0 || entry > codes.order()[j * count + i - 1]);
+        places.insert(place_of(entry));
+      }
+      CHECK(places.size() == rows.size());
     }
-    CHECK(places.size() == rows.size());
   }
 }

@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from surefit.core.native import forest_columns as native_columns
 from surefit.core.native.forest_columns import forest_columns, forest_columns_twin
 from surefit.core.native.forest_draws import forest_draws, forest_draws_twin
 from surefit.core.native.forest_grow import Rules, Sample, forest_grow, forest_grow_twin
@@ -36,6 +37,16 @@ def table(rows, missing=False, dtype=np.float64):
     return X, score
 
 
+def wide_table(rows, missing=False):
+    """Few columns as above, and many that are sparse, or the same in all rows."""
+    X, score = table(rows, missing)
+    rng = np.random.default_rng(rows + 1)
+    more = rng.normal(size=(rows, 36)) * (rng.random((rows, 36)) < 0.05)
+    more[:, ::7] = 0.0
+    more[:, 1] *= -1.0  # zeros of both signs
+    return np.hstack([X, more]), score
+
+
 def target(score, classes):
     if not classes:
         return score[:, None], ()
@@ -43,7 +54,7 @@ def target(score, classes):
 
 
 def trees(forest, criterion, classes):
-    levels = np.zeros(4, dtype=np.int64)
+    levels = np.zeros(forest.importance.shape[1], dtype=np.int64)
     return [tree_nodes(forest, t, criterion, classes, levels) for t in range(forest.trees)]
 
 
@@ -65,6 +76,47 @@ def test_columns_equal_the_twin(rows, missing):
     a, b = forest_columns(X), forest_columns_twin(X)
     for entry in fields(a):
         np.testing.assert_array_equal(getattr(a, entry.name), getattr(b, entry.name), entry.name)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_columns_with_zeros_equal_the_twin(missing):
+    X, _ = wide_table(1500, missing)
+    a, b = forest_columns(X), forest_columns_twin(X)
+    for entry in fields(a):
+        np.testing.assert_array_equal(getattr(a, entry.name), getattr(b, entry.name), entry.name)
+
+
+@pytest.mark.parametrize("rows", [800, 3000])
+@pytest.mark.parametrize("max_columns", [2, 30])
+def test_cells_of_wide_tables_lie_by_column_and_grow_the_same_trees(monkeypatch, rows, max_columns):
+    X, score = wide_table(rows, missing=True)
+    given = {"criterion": "squared", "rules": Rules(max_columns=max_columns), "quick": True}
+    by_row = forest_columns(X)
+    expected = forest_grow(X, score[:, None], SEEDS, columns=by_row, **given)
+    monkeypatch.setattr(native_columns, "WIDE", 1)
+    by_column = forest_columns(X)
+    assert by_column.by_column
+    assert not by_row.by_column
+    for entry in fields(by_row):
+        np.testing.assert_array_equal(getattr(by_column, entry.name), getattr(by_row, entry.name))
+    found = forest_grow(X, score[:, None], SEEDS, columns=by_column, **given)
+    for entry in fields(expected):
+        np.testing.assert_array_equal(getattr(found, entry.name), getattr(expected, entry.name), entry.name)
+
+
+@pytest.mark.parametrize("drawn", [False, True], ids=["found", "drawn"])
+@pytest.mark.parametrize("name", TARGETS)
+def test_few_of_many_columns_are_searched_exactly(name, drawn):
+    criterion, number = TARGETS[name]
+    for rows, missing in ((2, False), (90, True), (700, False)):
+        X, score = wide_table(rows, missing)
+        Y, classes = target(score, number)
+        rules = Rules(max_columns=2, min_rows_leaf=1 + rows // 300, random_threshold=drawn)
+        given = {"criterion": criterion, "classes": classes, "rules": rules}
+        columns = None if drawn else forest_columns(X)
+        quick = forest_grow(X, Y, SEEDS, Sample(draws=rows), columns=columns, quick=True, **given)
+        exact = forest_grow(X, Y, SEEDS, Sample(draws=rows), **given)
+        assert_same_trees(quick, exact, criterion, classes)
 
 
 def test_bins_hold_whole_values_in_order():

@@ -129,10 +129,11 @@ def forest_grow(
     found = grow(
         X,
         columns is not None or quick,
-        None if columns is None else columns.rank.reshape(-1),
-        np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1),
+        None if columns is None else columns.rank.reshape(-1, order="A"),
+        np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1, order="A"),
         empty if columns is None else columns.lowest.reshape(-1),
         empty if columns is None else columns.highest.reshape(-1),
+        columns is not None and columns.by_column,
         y,
         Y.shape[1],
         row_weights(sample.weight),
