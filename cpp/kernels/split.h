@@ -23,6 +23,7 @@ struct TreeNode {
   double lowest = -HUGE_VAL, highest = HUGE_VAL;  // what monotone columns above allow its value
   std::uint64_t seed = 0;
   std::vector<double> sums;
+  std::vector<double> positive;        // of counts, how many rows are above zero, by output
   std::vector<double> centre, totals;  // what terms are taken about, and their sums then
   Index rows() const { return end - begin; }
 };

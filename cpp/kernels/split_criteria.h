@@ -242,14 +242,19 @@ struct NumberSums {
     return 1e-14 * impurity * unit * static_cast<double>(outputs) + 2e-15 * means * std::sqrt(score * unit);
   }
 
-  // Squares and distances are taken about the node's mean, so that one far from zero costs no digits. Of
-  // counts, the sums as they are follow: they tell a side that holds none.
+  // Rows above zero are counted, for a sum of zeros alone is told from a small one by no rounded sum.
+  void count_positive(std::vector<double>& found, Index row) const {
+    if (impurity_kind != Impurity::poisson) return;
+    found.resize(static_cast<std::size_t>(outputs), 0.0);
+    for (std::size_t o = 0; o < found.size(); ++o) found[o] += y[row * outputs + static_cast<Index>(o)] > 0.0;
+  }
+
+  // Squares and distances are taken about the node's mean, so that one far from zero costs no digits.
   void centre(const double* sums, double w, std::vector<double>& centre, std::vector<double>& totals) const {
     centre.assign(static_cast<std::size_t>(outputs), 0.0);
     totals.assign(sums, sums + width());
     if (medians()) return;
     for (std::size_t o = 0; o < centre.size(); ++o) centre[o] = sums[o] / w, totals[o] = 0.0;
-    if (impurity_kind == Impurity::poisson) std::copy(sums, sums + outputs, totals.begin() + outputs);
   }
 
   // As `add`, but only what scores are made of.
@@ -258,7 +263,7 @@ struct NumberSums {
     for (Index o = 0; o < outputs; ++o) {
       const double value = y[row * outputs + o];
       sums[o] += w * (value - centre[o]);
-      if (impurity_kind == Impurity::poisson) sums[outputs + o] += w * value;
+      if (impurity_kind == Impurity::poisson) sums[outputs + o] += value > 0.0;
     }
     return w;
   }
@@ -277,9 +282,9 @@ struct NumberSums {
         total += left[o] * left[o] / wl + right[o] * right[o] / wr;
         continue;
       }
-      // A mean of nothing would make a count impossible; what is left of a sum may be a rounding.
-      const double l = left[outputs + o], r = right[outputs + o], c = centre[o];
-      if (std::min(l, r) <= 1e-14 * std::max(l, r)) return -HUGE_VAL;
+      // A mean of nothing would make a count impossible.
+      const double c = centre[o];
+      if (std::min(left[outputs + o], right[outputs + o]) <= 0.0) return -HUGE_VAL;
       total += wl * poisson_distance(left[o] / wl, c) + wr * poisson_distance(right[o] / wr, c);
     }
     return total;

@@ -73,6 +73,7 @@ class TreeGrower {
       for (Index i = 0; i < count; ++i) {
         TreeNode& side = sorted_.marked(entries[i].row) ? left : right;
         criterion_.add_squares(side.sums.data(), entries[i].row, side.weight);
+        criterion_.count_positive(side.positive, entries[i].row);
       }
     if (!criterion_.medians()) return;
     std::vector<std::uint32_t> lefts, rights;
@@ -155,6 +156,7 @@ class TreeGrower {
   void finish(TreeNode& node) const {
     node.impurity = criterion_.impurity(node.sums.data(), node.weight);
     criterion_.centre(node.sums.data(), node.weight, node.centre, node.totals);
+    std::copy_backward(node.positive.begin(), node.positive.end(), node.totals.end());
   }
 
   double decrease(const TreeNode& node, const Children& below) const {

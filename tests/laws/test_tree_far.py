@@ -154,3 +154,14 @@ def test_poisson_splits_of_counts_are_scikit_learns(mean: float) -> None:
     np.testing.assert_array_equal(ours.feature, theirs.feature)
     np.testing.assert_allclose(ours.threshold, theirs.threshold)
     np.testing.assert_allclose(ours.impurity, theirs.impurity, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_side_of_zeros_is_told_from_a_rounded_sum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(4000, 3)).round(2)
+    y, weight = 0.1 * rng.poisson(0.02, 4000), rng.uniform(0.1, 2.0, 4000)
+    model = DecisionTreeRegressor(criterion="poisson").fit(rows, y, weight)
+    assert (model.tree_.value > 0).all()  # a mean of nothing would make a count impossible
+    verdict = surefit.verify(model, rows, y, weight)
+    assert verdict.holds, verdict.parts

@@ -1,7 +1,7 @@
 """Impurities of nodes and gains of splits, in numpy: what the proof and the readers use.
 
 Sums are the weight of each class, or of numbers the sums of y and of its square. Counts have theirs about a
-mean, ``about``: of the distances from it for impurities, of y - ``about`` and of y for gains.
+mean, ``about``: of y - ``about``, and of how many rows are above zero, which no rounding changes.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def terms(
     if classes:
         each = [np.eye(k)[Y[:, o].astype(np.intp)] for o, k in enumerate(classes)]
         return np.hstack(each) * weight[:, None]
-    first, second = (Y, Y * Y) if about is None else (Y - about, Y)
-    return np.hstack([first, second]) * weight[:, None]
+    if about is not None:
+        return np.hstack([(Y - about) * weight[:, None], (Y > 0).astype(np.float64)])
+    return np.hstack([Y, Y * Y]) * weight[:, None]
 
 
 def count_costs(Y: Floats, weight: Floats, mean: Floats) -> Floats:
@@ -121,8 +122,7 @@ def _count_gain(left: Floats, wl: Floats, whole: Floats, weight: Floats, about: 
     mean = about + whole[:, :k] / weight[:, None]
     found = wl[:, None] * count_distance(gap / wl[:, None], mean)
     found = found + wr[:, None] * count_distance(-gap / wr[:, None], mean)
-    one, two = left[:, k:], (whole - left)[:, k:]
-    barred = np.minimum(one, two) <= 1e-14 * np.maximum(one, two)  # what is left of a sum may be a rounding
+    barred = np.minimum(left, whole - left)[:, k:] <= 0
     return np.asarray(np.where(barred.any(axis=1), -np.inf, found.mean(axis=1) / weight))
 
 

@@ -265,7 +265,7 @@ class _Proof:
         # Centred by node, so that running sums over many nodes do not lose the digits of a small one.
         mean = level.sums / level.weight[:, None]
         if self.about is not None:
-            mean[:, len(self.about) :] = 0.0  # whole counts add up exactly, and tell a side without any
+            mean[:, len(self.about) :] = 0.0  # how many rows are above zero adds up exactly
         own = self.terms[rows] - mean[place] * self.w[rows][:, None]
         total, weight = np.cumsum(own, axis=0), np.cumsum(self.w[rows])
         at = np.flatnonzero(
