@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse
 
 from surefit.core.native.boost_apply import BoostedNodes
 from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
+from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.core.native.dual_cd import DualPlan
 from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.level_sums import LevelRules, LevelTree, level_sums
@@ -103,9 +105,12 @@ LABELS = (TARGET[:120] > 1.0).astype(np.int64)[:, None]
 TREE = tree_grow(FEW, LABELS, criterion="gini", classes=(2,))
 
 
-def epoch():
+HELD = CoefficientSet.of(np.full(12, -0.02), np.full(12, 0.05), [[2, 3, 4], [9, 7]])
+
+
+def epoch(within=None):
     state = SgdState.start(12, 0.01)
-    plan = SgdPlan("logistic", alpha=0.01, l1_ratio=0.5, penalised=True, average=1)
+    plan = SgdPlan("logistic", alpha=0.01, l1_ratio=0.5, penalised=True, average=1, within=within)
     return (
         (FEW, 2.0 * LABELS[:, 0] - 1.0, WEIGHT[:120], np.arange(120), plan, state),
         {},
@@ -317,6 +322,7 @@ CASES = {
         (X, np.arange(20_000) % 3, X[:12, :3].copy(), np.zeros(3)),
     ),
     "sgd.sgd_epoch": ("sgd", "sgd_epoch", Writing(epoch)),
+    "sgd.sgd_epoch within a set": ("sgd", "sgd_epoch", Writing(partial(epoch, HELD))),
     "sampled_steps.sampled_steps": ("sampled_steps", "sampled_steps", Writing(steps)),
     "table_gap.table_gap": ("table_gap", "table_gap", (X[0], X[1] / 20, TABLE, 1.0, 2.0)),
     "tree_apply.tree_apply": ("tree_apply", "tree_apply", (TREE, X)),

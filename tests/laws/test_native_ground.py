@@ -78,6 +78,9 @@ def test_every_face_has_a_case():
         "inputs",
         "columns",
         "row_loss",
+        "coefficient_set",
+        "count_distance",
+        "node_random",
         "tree_grow_twin",
         "boost_grow_twin",
     }
@@ -92,6 +95,7 @@ def test_every_face_has_a_case():
         "boost_softmax",  # parts of boost_gradients and of boost_grow
         "boost_stride",
         "boost_pack",
+        "sgd_epoch_within",  # of sgd_epoch, given a set
         "variant",
         "cpu_has_v3",
         "use_blas",

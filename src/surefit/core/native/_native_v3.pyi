@@ -650,6 +650,7 @@ def forest_grow_classes(
     bins: U8,
     lowest: F64,
     highest: F64,
+    by_column: bool,
     y: I32,
     outputs: int,
     weight: F64 | None,
@@ -681,6 +682,7 @@ def forest_grow_classes(
     bins: U8,
     lowest: F64,
     highest: F64,
+    by_column: bool,
     y: I32,
     outputs: int,
     weight: F64 | None,
@@ -712,6 +714,7 @@ def forest_grow_numbers(
     bins: U8,
     lowest: F64,
     highest: F64,
+    by_column: bool,
     y: F64,
     outputs: int,
     weight: F64 | None,
@@ -743,6 +746,7 @@ def forest_grow_numbers(
     bins: U8,
     lowest: F64,
     highest: F64,
+    by_column: bool,
     y: F64,
     outputs: int,
     weight: F64 | None,
@@ -767,9 +771,13 @@ def forest_grow_numbers(
     threads: int,
 ) -> tuple[Any, ...]: ...
 @overload
-def forest_columns(X: F32, rank: U32, bins: U8, lowest: F64, highest: F64, threads: int) -> None: ...
+def forest_columns(
+    X: F32, rank: U32, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
+) -> None: ...
 @overload
-def forest_columns(X: F64, rank: U32, bins: U8, lowest: F64, highest: F64, threads: int) -> None: ...
+def forest_columns(
+    X: F64, rank: U32, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
+) -> None: ...
 def forest_draws(seed: int, draws: int, cumulative: F64 | None, counts: U32) -> None: ...
 @overload
 def forest_sums(

@@ -129,12 +129,11 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
 
 
 def with_digits(forest: KeptForest) -> KeptForest:
-    """The same, with what fits beside the rows of leaves there; so far, nothing is."""
+    """The same, with what fits beside the rows of leaves there; so far, nothing is. Its nodes are changed."""
     at, number = leaf_numbers(forest)
     slots, (weight, cost) = as_digits(forest.rows, forest.facts)
-    packed = forest.nodes.copy()
-    packed.view(NODE).reshape(-1)["feature"][at] = -1 - slots[number]
-    return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
+    forest.nodes.view(NODE).reshape(-1)["feature"][at] = -1 - slots[number]
+    return replace(forest, leaf_weight=weight, leaf_impurity=cost)
 
 
 def without_digits(forest: KeptForest) -> KeptForest:
