@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "binned_columns.h"
@@ -65,7 +66,19 @@ struct RankedColumn {
   }
 };
 
-// One column: values share a bin, and bins hold about as many rows each.
+// How many rows the next bin should hold, after `seen` and of `left`. Bins hold about as many each, but for
+// those at both ends: a column that tells nothing is best cut where few rows go to one side, so that the
+// others stay together for one that does.
+inline Index rows_of_bin(Index seen, Index left, Index bins_left) {
+  if (bins_left == 1) return left;
+  // Bins that grow by a half each, from one row to as many as others hold.
+  const Index at_end =
+      4 + 7 * static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(left / bins_left))) / 4;
+  const Index inner = std::max(bins_left - at_end, Index{1}), even = (left + inner - 1) / inner;
+  return std::max(std::min({even, seen / 2, left / 3}), Index{1});
+}
+
+// One column: values share a bin.
 template <class T>
 void cut_column(const Dense<T>& X, Index j, const RankedColumn& ranked, const CellOrder& order,
                 std::uint32_t* rank, std::uint8_t* bins, double* lowest, double* highest) {
@@ -82,8 +95,7 @@ void cut_column(const Dense<T>& X, Index j, const RankedColumn& ranked, const Ce
       ++bin;
       lowest[j * kMostBins + bin] = static_cast<double>(X(first, j));
       held = 0;
-      full = (present - seen + kMostBins - bin - 1) /
-             (kMostBins - bin);  // what is left, shared by the bins left
+      full = rows_of_bin(seen, present - seen, kMostBins - bin);
     }
     held += many, seen += many;
     highest[j * kMostBins + bin] = static_cast<double>(X(last, j));

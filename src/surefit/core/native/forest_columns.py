@@ -78,6 +78,14 @@ def _empty(X: NDArray[Any]) -> ForestColumns:
     )
 
 
+def _rows_of_bin(seen: int, left: int, bins_left: int) -> int:
+    """How many rows the next bin should hold: few at both ends, as many as any other between them."""
+    if bins_left == 1:
+        return left
+    at_end = 4 + 7 * (left // bins_left).bit_length() // 4  # each a half larger, from one row on
+    return max(min(-(-left // max(bins_left - at_end, 1)), seen // 2, left // 3), 1)
+
+
 def _fill(found: ForestColumns, X: NDArray[np.float64]) -> None:
     rows, width = X.shape
     for j in range(width):
@@ -97,7 +105,7 @@ def _fill(found: ForestColumns, X: NDArray[np.float64]) -> None:
             if each or held >= full:
                 bin_ += 1
                 found.lowest[j, bin_] = x[start]
-                held, full = 0, -(-(known - start) // (BINS - bin_))
+                held, full = 0, _rows_of_bin(start, known - start, BINS - bin_)
             held += size
             found.highest[j, bin_] = x[start]
             found.bins[order[start : start + size], j] = bin_
