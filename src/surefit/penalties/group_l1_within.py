@@ -5,8 +5,8 @@ made shorter and cut off at the bounds,
 
 .. math:: w = clip(q v), \quad q = \frac{t}{bend \, t + l_1}, \quad \|w\| = t ,
 
-one number q a group. :math:`\|clip(q v)\| (1 - bend \, q) / q` falls in q, so that Newton's steps between two
-ends that close in find the one root.
+one number q a group. :math:`\|clip(q v)\| (1 - bend \, q) / q` falls in q. The root as it would be if the
+same entries stayed at their bounds is the next q to look at, between two ends that close in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from surefit.penalties.group_l1 import GroupL1
 
 Grouped = Annotated[object, Has("group_of_row")]
 
-_STEPS = 200  # halvings from the largest number to the smallest, and more; Newton's steps take about six
+_STEPS = 200  # halvings from the largest number to the smallest, and more; mostly about three do
+_PIECE = 4  # Newton's steps within a piece, between two looks at which entries are at their bounds
 _EPS = float(np.finfo(float).eps)
 
 
@@ -59,8 +60,12 @@ class GroupL1Within(Penalty):
     def value(self, w: ArrayLike) -> float:
         """Return the sum over the groups; infinite outside the bounds."""
         w = coefficients(w)
-        low, high = self.numbers(len(w)).bounds(w)
-        return np.inf if ((w < low) | (w > high)).any() else self._inner.value(w)
+        of = self.numbers(len(w))
+        low, high = of.bounds(w)
+        if ((w < low) | (w > high)).any():
+            return np.inf
+        length = of.length(w)
+        return float(length @ (of.l1 + 0.5 * of.l2 * length))
 
     def prox(self, v: ArrayLike, step: float | Floats) -> Array:
         """Return each group shortened, and cut off at the bounds, for one step or one a group."""
@@ -169,6 +174,7 @@ class _Numbers:
 
     def __init__(self, group: NDArray[np.intp], l1: Floats, l2: Floats, lower: Floats, upper: Floats) -> None:
         self.group, self.l1, self.l2, self.lower, self.upper = group, l1, l2, lower, upper
+        self._open = bool(np.isneginf(lower).all() and np.isposinf(upper).all())
         self._single = bool(len(l1) == len(group) and (group == np.arange(len(group))).all())
 
     def bounds(self, w: Floats) -> tuple[Floats, Floats]:
@@ -189,12 +195,13 @@ class _Numbers:
 
     def shorter(self, v: Floats, bend: Floats, l1: Floats) -> Floats:
         """Return q of each group; 0 where it rests at zero, infinite where nothing but bounds stops it."""
+        if self._open:
+            return _of_free_groups(self.length(v), bend, l1)
         low, high = self.bounds(v)
         moving = self.length(np.where(np.where(v > 0, high > 0, low < 0), v, 0.0))
         away = self.total(np.clip(np.zeros_like(v), low, high) ** 2) > 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            q = np.where(l1 == 0, 1.0 / bend, np.maximum(1.0 - l1 / moving, 0.0) / bend)
-            q = np.where((moving <= l1) & (l1 > 0), 0.0, q)
+        q = _of_free_groups(moving, bend, l1)
+        with np.errstate(invalid="ignore"):
             aim = np.where(v == 0, 0.0, v * by_row(q[self.group], v))
         cut = self.total((np.clip(aim, low, high) != aim) & (np.where(v > 0, high, low) != 0)) > 0
         some = np.flatnonzero((cut | away) & ((q > 0) | away) & (l1 > 0))
@@ -228,13 +235,38 @@ class _Numbers:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                 long = np.sqrt(slope + size / q**2)
                 over = long * (1.0 - bend * q) - l1
-                fall = -size / q**3 / long * (1.0 - bend * q) - bend * long
                 bottom, top = np.where(over >= 0, q, bottom), np.where(over <= 0, q, top)
-                to = q - over / fall
+                to = _root_of_piece(q, slope, size, bend, l1)
                 half = np.where(np.isinf(top), 2.0 * q, np.where(bottom == 0, top / 16, 0.5 * (bottom + top)))
-            still = (np.abs(to - q) <= 2 * _EPS * q) | (top - bottom <= 2 * _EPS * q)
+            still = (np.abs(to - q) <= 4 * _EPS * q) | (top - bottom <= 2 * _EPS * q)
             to = np.where(still, q, np.where((to > bottom) & (to < top), to, half))
             q = to
             if (still | straight).all():
                 break
         return np.where(straight, np.inf, q)
+
+
+def _of_free_groups(length: Floats, bend: Floats, l1: Floats) -> Floats:
+    """Return q of groups of slopes with such lengths that no bound stops."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        q = np.where(l1 == 0, 1.0 / bend, np.maximum(1.0 - l1 / length, 0.0) / bend)
+    return np.where((length <= l1) & (l1 > 0), 0.0, q)
+
+
+def _root_of_piece(q: Floats, slope: Floats, size: Floats, bend: Floats, l1: Floats) -> Floats:
+    r"""Return q with :math:`\sqrt{slope + size / q^2} (1 - bend \, q) = l_1`, or nearer to it than before.
+
+    Newton's steps are for 1/q, in which the length is nearly straight; without bend the root is known.
+
+    >>> float(_root_of_piece(*np.array([[1.0], [9.0], [4.0], [0.0], [5.0]]))[0])
+    0.5
+    """
+    straight = np.sqrt(size / np.maximum(l1 - np.sqrt(slope), 0.0) / (l1 + np.sqrt(slope)))
+    if not bend.any():
+        return straight
+    r = 1.0 / q
+    for _ in range(_PIECE):
+        long = np.sqrt(slope + size * r**2)
+        over = long * (1.0 - bend / r) - l1
+        r = np.maximum(r - over / (size * r / long * (1.0 - bend / r) + long * bend / r**2), bend)
+    return np.where(bend > 0, 1.0 / r, straight)

@@ -81,11 +81,13 @@ def task_gap(
     size = of.length(of.open(a))
     most = penalty.dual_scaling(a)
     inside = float(np.min(of.l1[size > of.l1] / size[size > of.l1], initial=1.0))
-    found = []
-    for share in {0.0, min(most, inside), most}:
-        held = max(paid + penalty.conjugate(share * a) - share * float(np.sum(a * V)), 0.0)
-        found.append(0.5 * (1 - share) ** 2 * at.energy + held + share * lost)
-    return min(found) + 0.5 * at.mean_square
+    best = np.inf
+    for share in sorted({0.0, min(most, inside), most}, reverse=True):
+        open_ = 0.5 * (1 - share) ** 2 * at.energy + share * lost
+        if open_ < best:  # what the penalty adds is never negative, and costs more than all the rest
+            held = max(paid + penalty.conjugate(share * a) - share * float(np.sum(a * V)), 0.0)
+            best = min(best, open_ + held)
+    return best + 0.5 * at.mean_square
 
 
 def balanced(

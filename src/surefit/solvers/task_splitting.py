@@ -11,7 +11,7 @@ along that face find the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ Vector = NDArray[np.float64]
 _LONGER = 1.6  # over-relaxation
 _FIRST_LOOK = 8  # iterations before the first face is tried; twice as many each time,
 _LATEST_LOOK = 200  # up to so many
+_STILL = 0.1  # of the tolerance: a face that is lower by no more is no news
 _UNEVEN = 10.0  # of the two residuals: then the weight of agreement changes
 _LEVELS = 1e-14  # of the mean square: what a Gram matrix rounds slopes by
 FIRST_WEIGHT = 0.3  # of agreement, beside a diagonal of ones
@@ -34,21 +35,30 @@ FIRST_WEIGHT = 0.3  # of agreement, beside a diagonal of ones
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Rows that are allowed, the order's multipliers, the gap they prove, and the iterations so far."""
+    """Rows that are allowed, the order's multipliers, the gap they prove, the objective, and iterations."""
 
     V: Matrix
     multipliers: Multipliers
     gap: float
+    value: float
     iterations: int
 
 
 class TaskSplitting:
-    """The iterates of one problem; ``energy`` is the mean square of the residual at V = 0, in all."""
+    """The iterates of one problem; ``energy`` is the mean square of the residual at V = 0, in all.
+
+    enough: a step along a face that promises no more is its last.
+    """
 
     def __init__(
-        self, problem: TaskQuadratic, energy: float, start: Matrix, multipliers: Multipliers
+        self,
+        problem: TaskQuadratic,
+        energy: float,
+        start: Matrix,
+        multipliers: Multipliers,
+        enough: float = 0.0,
     ) -> None:
-        self._problem, self._energy = problem, energy
+        self._problem, self._energy, self._enough = problem, energy, enough
         G, of, order = problem.G, problem.penalty.numbers(len(problem.G)), problem.order
         squares = np.diagonal(G) + of.l2
         squares = np.where(squares > 0, squares, np.min(squares, where=squares > 0, initial=1.0))
@@ -57,29 +67,37 @@ class TaskSplitting:
         self._squares, self._noise = squares[:, None], _LEVELS * np.sqrt(np.diagonal(G).clip(0.0))
         self._copies = np.ones(len(G))
         self._copies[order.rows] = 2.0
-        size = np.sqrt(squares)
-        self._scaled, self._size = G / size[:, None] / size, size
+        self._size = np.sqrt(squares)
         self._weight = FIRST_WEIGHT
-        self._factor = self._factored()
-        V = newton_on_face(problem, problem.allowed(start))  # a start may show its face already
-        self._grows, self._lowest = _FIRST_LOOK, problem.value(V)
+        self._factor: Matrix | None = None
+        V = newton_on_face(problem, problem.allowed(start), enough)  # a start may show its face already
+        self._grows = _FIRST_LOOK
         first = balanced(problem.penalty, order, V, problem.slopes(V), multipliers)
         self._begin(V, first)
-        self.best = Split(V, first, self._gap(V, first), 0)
+        self.best = self._lowest = Split(V, first, self._gap(V, first), problem.value(V), 0)
 
-    def run(self, tolerance: float, most: int) -> Split:
-        """Iterate until a gap of ``tolerance`` is proved, or for so many iterations."""
-        count = self.best.iterations
+    def run(self, tolerance: float, most: int, *, settle: bool = False) -> Split:
+        """Iterate until a gap of ``tolerance`` is proved, or for so many iterations.
+
+        settle: end as well where new faces, twice in a row, are lower by far less than the tolerance. Slopes
+        are right later than the objective is, so that the proof would cost far more than the answer.
+        """
+        count, still = self.best.iterations, 0
         end, look = count + most, count + self._grows
         while self.best.gap > tolerance and count < end:
             uneven = self._iterate()
             count += 1
             if count >= look:
+                before = self._lowest.value
                 self._look(count)
                 self._grows = min(2 * self._grows, _LATEST_LOOK)
                 look = count + self._grows
                 self._reweigh(uneven)
-        self.best = Split(self.best.V, self.best.multipliers, self.best.gap, count)
+                still = still + 1 if before - self._lowest.value <= _STILL * tolerance else 0
+                if settle and still == 2 and self.best.gap > tolerance:
+                    self.best = self._lowest
+                    break
+        self.best = replace(self.best, iterations=count)
         return self.best
 
     def _begin(self, V: Matrix, multipliers: Multipliers) -> None:
@@ -91,13 +109,16 @@ class TaskSplitting:
         self._U2 = -(taken / weight)[order.rows]
 
     def _factored(self) -> Matrix:
-        matrix = self._scaled + np.diag(self._weight * self._copies)
+        matrix = self._problem.G / self._size[:, None] / self._size
+        matrix.flat[:: len(matrix) + 1] += self._weight * self._copies
         factor, _ = linalg.lapack.dpotrf(matrix, lower=1)
         return np.asarray(factor)
 
     def _iterate(self) -> tuple[float, float]:
         """Do one round; return how far the copies are apart, and how far they moved."""
         rows, weight = self._problem.order.rows, self._weight * self._squares
+        if self._factor is None:  # many a start needs none
+            self._factor = self._factored()
         right = self._problem.C + weight * (self._Z1 - self._U1)
         right[rows] += weight[rows] * (self._Z2 - self._U2)
         solved, _ = linalg.lapack.dpotrs(self._factor, right / self._size[:, None], lower=1)
@@ -132,7 +153,7 @@ class TaskSplitting:
             return
         self._weight *= factor
         self._U1, self._U2 = self._U1 / factor, self._U2 / factor
-        self._factor = self._factored()
+        self._factor = None
 
     def _look(self, count: int) -> None:
         """Find the best point of the face that the copies show, and what it proves."""
@@ -140,17 +161,15 @@ class TaskSplitting:
         taken = np.zeros_like(self._Z1)
         taken[order.rows] = self._U2 * (self._weight * self._squares)[order.rows]
         near = order.multipliers(taken)
-        V = newton_on_face(problem, self._shown())
-        for multipliers in (balanced(problem.penalty, order, V, problem.slopes(V), near), near):
-            gap = self._gap(V, multipliers)
-            if gap < self.best.gap:
-                self.best = Split(V, multipliers, gap, count)
-            if not order.groups:
-                break
-        value = problem.value(V)
-        if value < self._lowest:  # the copies go on from the best point so far
-            self._lowest = value
-            self._begin(V, self.best.multipliers if self.best.V is V else near)
+        V = newton_on_face(problem, self._shown(), self._enough)
+        own, value = balanced(problem.penalty, order, V, problem.slopes(V), near), problem.value(V)
+        kinds = (own, near) if order.groups else (own,)
+        here = min((Split(V, each, self._gap(V, each), value, count) for each in kinds), key=_gap_of)
+        if here.gap < self.best.gap:
+            self.best = here
+        if value < self._lowest.value:  # the copies go on from the best point so far
+            self._lowest = here
+            self._begin(V, here.multipliers if here is self.best else near)
 
     def _shown(self) -> Matrix:
         """Return allowed rows with the zeros, bounds and equal levels that the copies have."""
@@ -179,3 +198,7 @@ class TaskSplitting:
         reach = float(np.sum(np.abs(V) * np.sqrt(np.diagonal(self._problem.G).clip(0.0))[:, None]))
         at = TaskSlopes(slopes, left, 0.0, self._noise * (np.sqrt(self._energy) + reach))
         return task_gap(self._problem.penalty, self._problem.order, V, at, multipliers)
+
+
+def _gap_of(found: Split) -> float:
+    return found.gap

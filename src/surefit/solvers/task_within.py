@@ -37,6 +37,7 @@ _ITERATIONS = 500  # of splitting, between two looks at the whole
 _STALLED = 8  # rounds without progress after which rounding rules
 _PROGRESS = 0.99
 _EASY_ROUNDS = 3  # for each stronger penalty on the way
+_NEXT = 0.01  # of the gap allowed along a path: the answer leads to the next one, and need not be exact
 _EXACT = 4 * np.finfo(float).eps  # of the objective: rounding allows no less
 
 
@@ -96,7 +97,9 @@ class TasksWithin:
         """Solve for one penalty after the other, each from the answer before."""
         coef, known = None, None
         for penalty in penalties:
-            found = self.solve(penalty, coef, known, tolerance=tolerance, max_iter=max_iter)
+            near, rough = coef is not None, _NEXT * tolerance
+            with one_blas_thread():
+                found = self._solve(penalty, coef, known, tolerance, max_iter, Trace(), near, rough)
             coef, known = found.coef, found.multipliers
             yield found
 
@@ -109,7 +112,9 @@ class TasksWithin:
         max_iter: int,
         trace: Trace,
         direct: bool = False,
+        rough: float = 0.0,
     ) -> FoundWithin:
+        """Run the rounds; direct: the start is near; rough: what the last step along a face may promise."""
         problem, whole = self._problem, GroupL1Within(penalty, self._lower, self._upper)
         shape = problem.slopes_at_zero.shape
         V = np.zeros(shape) if start is None else start
@@ -124,13 +129,14 @@ class TasksWithin:
             some = self._choose(whole, V, at.slopes)
             if splitting is None or len(some) > len(inside) or not np.isin(some, inside).all():
                 inside = some
-                splitting = self._splitting(penalty, inside, V, at.slopes, at.rr, known)
+                splitting = self._splitting(penalty, inside, V, at.slopes, at.rr, known, rough)
             # The next round may let in others, so that a part of the gap is enough for this one.
             least = max(tolerance, _EXACT * (0.5 * at.rr + whole.value(V)))
             enough = least if len(inside) == len(V) else max(least, 0.02 * min(best, 1e300))
             before = splitting.best.iterations
-            found = splitting.run(enough, _ITERATIONS)
-            epochs += found.iterations - before
+            found = splitting.run(enough, _ITERATIONS, settle=rough > 0)
+            iterated = found.iterations - before
+            epochs += iterated
             V, known = V.copy(), found.multipliers
             V[inside] = found.V
             gap = found.gap
@@ -143,7 +149,8 @@ class TasksWithin:
                 best = gap
                 answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, gap, epochs)
             trace.record(objective=0.5 * at.rr + whole.value(V), gap=gap, epochs=float(epochs))
-            if best <= least or stalled == _STALLED or trace.asked_to_stop:
+            settled = rough > 0 and len(inside) == len(V) and iterated < _ITERATIONS
+            if best <= least or settled or stalled == _STALLED or trace.asked_to_stop:
                 break
             if not direct:  # stronger penalties lead to where this one is near
                 direct, splitting = True, None
@@ -162,7 +169,14 @@ class TasksWithin:
             yield penalty.replace(strength=float(strength))
 
     def _splitting(
-        self, penalty: GroupL1, some: Indices, V: Matrix, slopes: Matrix, rr: float, known: Multipliers
+        self,
+        penalty: GroupL1,
+        some: Indices,
+        V: Matrix,
+        slopes: Matrix,
+        rr: float,
+        known: Multipliers,
+        rough: float,
     ) -> TaskSplitting:
         problem = self._problem
         gram = problem._gram_of_all if len(some) == len(V) else problem._gram(some)
@@ -170,7 +184,7 @@ class TasksWithin:
         pulls = slopes[some] + gram @ V[some]  # that would be left if these rows were all zero
         energy = rr + float(np.sum(V[some] * (slopes[some] + pulls)))
         quadratic = TaskQuadratic(gram, pulls, part, self._order.among(some))
-        return TaskSplitting(quadratic, energy, V[some], known)
+        return TaskSplitting(quadratic, energy, V[some], known, rough)
 
     def _choose(self, whole: GroupL1Within, V: Matrix, slopes: Matrix) -> Indices:
         if len(V) <= _FEW:
