@@ -1,4 +1,4 @@
-"""Paths of several targets within constraints, each step against the same problem solved alone and exactly."""
+"""Paths of several targets within constraints, each step against the same problem solved exactly."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ from surefit.core.certificate import Certificate
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.free_directions import greatest_cosine
 from surefit.solvers.objective import Objective
+from surefit.solvers.slope_rounding import ROUNDING, noise_of_slopes, reach_of, shared_error
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
 
 Array = NDArray[np.float64]
 
 FREE_LIMIT = 5000  # directions that are made orthogonal at once: their square is kept
-ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 SMALL = 0.01  # of the penalty's part: a bound on the loss's that is no larger need not be exact
 SLIGHT = 1e-10  # of the scale: a gap that needs no closer look
 NEARLY = 1e-8  # cosine of slopes and columns that more digits of w cannot make much smaller
@@ -279,7 +279,12 @@ def _with_intercept(free: Array, fit_intercept: bool) -> Array:
 
 def _held(point: _Point, total: Array, free: Array, at: Slopes) -> Array:
     """Return the mean gradient of the coefficients without the free directions, and without mere rounding."""
-    gradient, noise = point.objective.split(total)[0], _noise(point, at)
+    gradient = point.objective.split(total)[0]
+    # Slopes that are given come from no score, and targets in large units are no excuse for them.
+    reach = 0.0 if point.given else reach_of(point.packed, at)
+    noise = point.objective.split(noise_of_slopes(at, reach))[0]
+    if not point.objective.fit_intercept:  # an intercept takes the mean of all errors away
+        gradient = gradient - shared_error(gradient, at, reach)
     for _ in range(2):  # the second time takes away what rounding left
         gradient = gradient - free @ (free.T @ gradient)
     noise = noise if gradient.ndim == 1 else noise[:, None]
@@ -303,25 +308,6 @@ def _nearer(penalty: Ordered, coef: Array, gradient: Array, noise: Array) -> Arr
         if (np.abs(moved - before) <= 1e-3 * noise).all():
             break
     return np.asarray(gradient + moved)
-
-
-def _noise(point: _Point, at: Slopes) -> Array:
-    """Return how large a sum of slopes times a column rounding alone can make.
-
-    The sum itself rounds, and so do the scores that slopes are made of; an intercept, which takes the mean of
-    their errors away, leaves only the columns' spread to carry these. Slopes that are given come from no
-    score, and targets in large units are no excuse for them.
-    """
-    squares, reach = at.squares, 0.0
-    if not point.given:
-        each = np.repeat(squares, point.packed.size // len(squares))
-        reach = float(np.abs(np.ravel(point.packed)) @ np.sqrt(each))
-    if point.objective.fit_intercept:
-        squares = np.maximum(squares - (at.sums / np.sqrt(at.weight)) ** 2, 0.0)
-    with np.errstate(over="ignore"):
-        noise = ROUNDING * (np.sqrt(at.squares) * np.sqrt(at.energy) + np.sqrt(squares) * reach)
-    noise = np.where(np.isfinite(noise), noise, 0.0)  # scores beyond all range excuse nothing
-    return np.asarray(point.objective.split(noise)[0])
 
 
 def _beyond(free: Array, others: Array) -> Array:
