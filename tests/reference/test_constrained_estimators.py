@@ -236,7 +236,7 @@ def test_hard_tables_are_proved(scale, mean):
             assert (np.diff(model.coef_[:3]) >= 0).all()
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("scale", [1e-12, 1e9, 1e12])
 @pytest.mark.parametrize("rows", [ROWS, 6])
 def test_ordered_levels_are_proved_in_any_units(scale, rows):
     """Some of six rows' levels have no row; a penalty may be lost in the rounding of slopes of 1e12."""
@@ -254,6 +254,8 @@ def test_ordered_levels_are_proved_in_any_units(scale, rows):
         (ElasticNet(0.01), Y),
         (HuberRegressor(), Y),
         (LADRegressor(), Y),
+        (QuantileRegressor(alpha=0.1), Y),
+        (QuantileRegressor(quantile=0.9, alpha=0.001), Y),
         (LogisticRegression(), side),
         (LogisticRegression(l1_ratio=1), side),
         (LinearSVC(), side),

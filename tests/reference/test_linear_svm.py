@@ -282,6 +282,30 @@ def test_columns_far_from_zero_are_proved(mean):
     assert not surefit.verify(model, X, y).holds
 
 
+@pytest.mark.parametrize("mean", [1e3, 1e6, -1e7])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_kinked_losses_of_columns_far_from_zero_are_proved(mean, fit_intercept):
+    """No free intercept follows the columns, and their squares have no digits left for what follows them."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(60, 5))
+    y = (rows @ [1.0, -1.0, 0.5, 0.0, 2.0] + rng.normal(size=60) > 0).astype(int)
+    far = rows + mean * np.array([1.0, 1.0, -0.5, 1.0, 0.0])  # one is not
+    for C in (0.01, 1.0, 100.0):
+        model = LinearSVC(loss="hinge", C=C, fit_intercept=fit_intercept).fit(far, y)
+        assert model.certificate_.holds, model.certificate_.statement
+        assert surefit.verify(model, far, y).holds
+        tube = LinearSVR(C=C, fit_intercept=fit_intercept).fit(far, rows @ np.ones(5))
+        assert tube.certificate_.holds, tube.certificate_.statement
+    # Along their means coefficients can only be an intercept, which next to nothing holds back: what is left
+    # is the problem of rows less their means, less that direction, with a free intercept.
+    way = (far - rows).mean(axis=0) / np.linalg.norm((far - rows).mean(axis=0))
+    free = LinearModel("hinge", L2(1.0 / (100.0 * 60)), tol=1e-9).fit(rows - np.outer(rows @ way, way), y)
+    found, best = model.certificate_.parts["objective"], free.certificate_.parts["objective"]
+    assert found == pytest.approx(best, rel=10 / abs(mean))
+    model.coef_ = model.coef_ * (1 + 1e-3)
+    assert not surefit.verify(model, far, y).holds
+
+
 @pytest.mark.parametrize(
     "model",
     [

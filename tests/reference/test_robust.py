@@ -195,6 +195,25 @@ def test_hard_tables_are_fitted_and_proved(cls, case):
         assert np.isfinite(model.predict(X)).all()
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rows", [50, 300])
+def test_hubers_scale_is_proved_in_units_of_any_size(rows, seed):
+    """Columns of 1e-12 beside 1e12, and targets of mean 1e9, whose scores have seven digits left."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 5))
+    y = X @ [1.0, -1.0, 0.5, 0.0, 2.0] + rng.standard_t(2, size=rows)
+    units = np.array([1e-12, 1e12, 1.0, 1e6, 1e-6])
+    cases = {"mixed": (X * units, y), "sorted": (X * np.logspace(-12, 12, 5), y), "target": (X, y + 1e9)}
+    for case, (table, target) in cases.items():
+        for alpha in (0.0, 1e-4):
+            model = HuberRegressor(alpha=alpha).fit(table, target)
+            assert model.certificate_.holds, (case, alpha, model.certificate_.statement)
+            assert surefit.verify(model, table, target).holds
+    # What is proved is close: the target's own rounding is all that tells the last two apart.
+    near = HuberRegressor(alpha=1e-4).fit(X, y)
+    np.testing.assert_allclose(model.coef_, near.coef_, atol=1e-3)
+
+
 def test_an_interior_point_needs_few_iterations():
     from surefit.solvers.kinked_units import Units
 

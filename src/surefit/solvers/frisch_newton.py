@@ -24,6 +24,7 @@ from surefit.solvers.kinked_face import exact_face, solved_face, without_tie
 from surefit.solvers.kinked_interior import Interior
 from surefit.solvers.kinked_lumps import Lumped
 from surefit.solvers.kinked_rows import KinkedRows
+from surefit.solvers.kinked_slide import slid
 from surefit.solvers.kinked_units import Units
 from surefit.solvers.objective import Objective
 
@@ -147,6 +148,8 @@ def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iter
         face = exact_face(inside, gap <= tolerance) if gap <= max(NEAR * size, tolerance) else None
         if face is not None and rows.tie.any():
             face = without_tie(rows, face)
+        if face is not None and not rows.l2.any():
+            face = slid(replace(rows, tie=np.zeros_like(rows.tie)), face)
         if face is None:
             yield Point(inside.w, inside.u, inside.value, gap, False, inside.share)
             continue

@@ -38,13 +38,12 @@ from surefit.stats.duality import Correction, FenchelExcess, Slopes
 Array = NDArray[np.float64]
 
 FREE_LIMIT = 5000  # directions that are made orthogonal at once: their square is kept
+TINY = float(np.finfo(float).tiny)
 SMALL = 0.01  # of the penalty's part: a bound on the loss's that is no larger need not be exact
 SLIGHT = 1e-10  # of the scale: a gap that needs no closer look
 NEARLY = 1e-8  # cosine of slopes and columns that more digits of w cannot make much smaller
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
-SHARINGS = (
-    20  # rounds in which equal levels agree on their slopes: half of it is left after each at the worst
-)
+SHARINGS = 60  # rounds in which equal levels agree on their slopes: half is left after each at the worst
 FREE_PULL = "cosine of slopes and a direction that nothing holds back"
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
@@ -167,17 +166,18 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     With :math:`(H + A) \beta = g + A w` the slopes :math:`u - H X \beta` pull by :math:`-A (w - \beta)`: that
     is in the range of A, however small its eigenvalues, and leaves :math:`\frac12 \beta' A \beta` open. The
     inverse of A, which makes much of the rounding in g, is not needed. A diagonal A needs no such step but
-    where columns far from zero make much of the last digits of w: then g + A w is next to nothing. It has an
-    inverse, and is left to other bounds where it has none.
+    where columns or targets far from zero make much of the last digits of w: then g + A w is next to nothing.
+    It has an inverse, and is left to other bounds where it has none.
     """
     objective, p = point.objective, point.objective.columns
     A = objective.penalty.quadratic(p) if p <= JOINT_LIMIT and point.coef.ndim == 1 else None
-    if A is None or hasattr(objective.loss, "scale_slack"):
+    if A is None:
         return None
     squares = A if A.ndim == 1 else None
     if squares is not None:
         open_pull = first.gradient[:p] / first.weight + squares * point.coef
-        if not squares.all() or _cosine_of_columns(open_pull, first, objective) > NEARLY:
+        blur = ROUNDING * abs(float(point.intercept or 0.0)) * np.sqrt(first.weight / max(first.energy, TINY))
+        if not squares.all() or _cosine_of_columns(open_pull, first, objective) > max(NEARLY, blur):
             return None
         A = np.diag(squares)
     at = point.slopes_at(np.eye(p))
@@ -188,13 +188,20 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     beta = _solve(whole, pull)
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
     left = pull - whole @ beta
-    excess, _ = point.excess(Correction(np.eye(p), beta))
-    held = 0.5 * float(beta[:p] @ A @ beta[:p])
+    step, of_scale = Correction(np.eye(p), beta), 0.0
+    excess, square = point.excess(step)
+    if hasattr(objective.loss, "scale_slack"):
+        if square > 1.0:
+            step = replace(step, factor=(1.0 - ROUNDING) / np.sqrt(square))
+            excess, square = point.excess(step)
+        of_scale = float(objective.loss.scale_slack(min(square, 1.0)))
+    short = (1.0 - step.factor) * point.coef + step.factor * beta[:p]  # slopes pull by -A (w - short)
+    held = 0.5 * float(short @ A @ short)
     if squares is not None:  # its inverse tells what the step left on each coefficient
-        held = 0.5 * float(np.sum((squares * beta[:p] + left[:p]) ** 2 / squares))
+        held = 0.5 * float(np.sum((squares * short + step.factor * left[:p]) ** 2 / squares))
         left[:p] = 0.0
     cosines = np.abs(left)[size > 0] / size[size > 0]
-    return Gap(primal, excess + held, float(cosines.max(initial=0.0)))
+    return Gap(primal, excess + held + of_scale, float(cosines.max(initial=0.0)))
 
 
 class _Point:
@@ -305,7 +312,7 @@ def _nearer(penalty: Ordered, coef: Array, gradient: Array, noise: Array) -> Arr
     for _ in range(SHARINGS):
         asked = penalty.beyond(coef, -(gradient + moved))
         before, moved = moved, np.clip(moved + asked, -noise, noise)
-        if (np.abs(moved - before) <= 1e-3 * noise).all():
+        if (np.abs(moved - before) <= ROUNDING * noise).all():  # less than a slope's own last digits
             break
     return np.asarray(gradient + moved)
 
@@ -364,8 +371,7 @@ def stationarity(objective: Objective, w: Array, tolerance: float) -> Certificat
         pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
     worst = pull if pull.ndim == 1 else pull.max(axis=1, initial=0.0)
-    floor = np.finfo(float).tiny
-    value = float(np.max(worst / np.maximum(size, floor), initial=0.0))
+    value = float(np.max(worst / np.maximum(size, TINY), initial=0.0))
     parts = {"objective": at.value / at.weight + float(objective.penalty.value(point.coef))}
     return Certificate("stationary", "cosine of slopes and columns", value, tolerance, parts)
 

@@ -76,6 +76,15 @@ class KinkedRows:
         square = np.block([[found.gram, side], [side.T, np.full((1, 1), weight.sum())]])
         return square, np.append(found.cross[:, 0], v.sum())
 
+    def squared(self) -> Array:
+        """Return the sum of squares of each column."""
+        X: Any = self.X
+        if hasattr(X, "tocsr"):
+            found = np.asarray(X.multiply(X).sum(axis=0), dtype=np.float64).ravel()
+        else:
+            found = np.einsum("ij,ij->j", X, X, dtype=np.float64)
+        return np.append(found, float(self.rows)) if self.fit_intercept else found
+
     def flat(self, z: Array, w: Array) -> Array:
         """Return scores and coefficients where their kinks are."""
         return np.concatenate([np.tile(z, len(self.at)), w[self.kinked]])

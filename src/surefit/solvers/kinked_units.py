@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from surefit.solvers.kinked_rows import KinkedRows
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
+from surefit.solvers.turned import Turned
 
 Array = NDArray[np.float64]
 
+ALIKE = 2.0**10  # columns within this of 1 keep their units: a table is not copied for less
 TIE = 1e-4  # of a row: it leaves a single best answer alone, and tells equal ones apart
 
 
@@ -21,9 +23,11 @@ TIE = 1e-4  # of a row: it leaves a single best answer alone, and tells equal on
 class Units:
     """The rows that count, in units of their own, and the way there and back.
 
-    Columns and targets far from zero are moved there, as the intercept allows. value: what an objective of
-    ``rows`` is in units of the objective. tie: small squares, so that of coefficients that
-    are equally good the same are chosen, in whatever order and repetition rows come.
+    Columns and targets far from zero are moved there, as the intercept allows; without one, columns are
+    turned as squares allow. sizes: what columns with an absolute penalty are divided by, powers of 2 that
+    round nothing: a kink of a coefficient is met or not by the same measure as one of a row. value: what an
+    objective of ``rows`` is in units of the objective. tie: small squares, so that of coefficients that are
+    equally good the same are chosen, in whatever order and repetition rows come.
     """
 
     rows: KinkedRows
@@ -31,6 +35,8 @@ class Units:
     size: float
     shift: float
     seconds: SecondDerivatives
+    turned: Turned | None
+    sizes: Array | None
     kept: Any
     weight: Array
     ends: tuple[Array, Array]
@@ -51,6 +57,10 @@ class Units:
         seconds = SecondDerivatives(objective)
         if seconds.by.any():
             X = np.asarray(X, dtype=np.float64) - seconds.by
+        turned = Turned.of(objective)
+        X = X if turned is None else turned.rows(X)
+        sizes = _sizes(objective, seconds.by)
+        X = X if sizes is None else _divided(X, sizes)
         loss: Any = objective.loss
         kinks = loss.kinks(y)
         at = np.array([kink.at for kink in kinks])
@@ -62,6 +72,9 @@ class Units:
         low, high = np.array([kink.low for kink in kinks]), np.array([kink.high for kink in kinks])
         table, n = objective.penalty.table(objective.columns), len(s)
         weight = s * (n / s.sum())
+        l1, l2 = table.l1, table.l2 if turned is None else turned.squares(table.l2)
+        if sizes is not None:
+            l1, l2 = l1 / sizes, l2 / sizes**2
         last = [0.0] if objective.fit_intercept else []
         rows = KinkedRows(
             X,
@@ -69,17 +82,22 @@ class Units:
             at / size,
             low * weight,
             high * weight,
-            np.concatenate([table.l1 * n, last]),
-            np.concatenate([table.l2 * (n * size), last]),
+            np.concatenate([l1 * n, last]),
+            np.concatenate([l2 * (n * size), last]),
             np.zeros(objective.shape[0]),
         )
         ends = low.sum(axis=0), high.sum(axis=0)
         tie = _tie(objective, seconds.by)
-        return cls(rows, size / n, size, shift, seconds, kept, weight, ends, tie, len(batch))
+        if sizes is not None:
+            tie[: objective.columns] /= sizes**2
+        return cls(rows, size / n, size, shift, seconds, turned, sizes, kept, weight, ends, tie, len(batch))
 
     def inner(self, w: Array) -> Array:
         """Return a packed point in these units."""
         found = np.array(self.seconds.inner(w), dtype=np.float64)
+        found = found if self.turned is None else self.turned.inner(found)
+        if self.sizes is not None:
+            found[: len(self.sizes)] *= self.sizes
         if self.rows.fit_intercept:
             found[-1] -= self.shift
         return np.asarray(found / self.size)
@@ -89,6 +107,9 @@ class Units:
         found = w * self.size
         if self.rows.fit_intercept:
             found[-1] += self.shift
+        found = found if self.turned is None else self.turned.outer(found)
+        if self.sizes is not None:
+            found[: len(self.sizes)] /= self.sizes
         return self.seconds.outer(found)
 
     def slopes(self, u: Array) -> Array:
@@ -98,8 +119,31 @@ class Units:
         return found
 
 
-def _tie(objective: Objective, by: Array) -> Array:
+def _sizes(objective: Objective, by: Array) -> Array | None:
+    """Return the powers of 2 next to the sizes of columns; None where these are near 1, or have no kink."""
+    if not objective.penalty.table(objective.columns).l1.any():
+        return None
+    sizes = _lengths(objective, by)
+    sizes = np.where((sizes > 0) & np.isfinite(sizes), sizes, 1.0)
+    if sizes.max(initial=1.0) < ALIKE and sizes.min(initial=1.0) > 1 / ALIKE:
+        return None
+    return np.asarray(np.exp2(np.round(np.log2(sizes))))
+
+
+def _divided(X: Any, sizes: Array) -> Any:
+    """Return rows in units of their columns."""
+    if not hasattr(X, "tocsr"):
+        return np.asarray(X, dtype=np.float64) / sizes
+    rows = X.tocsr()
+    return rows._with_data(rows.data / sizes[rows.indices], copy=False)
+
+
+def _lengths(objective: Objective, by: Array) -> Array:
     spread = objective.spread
-    sizes = np.sqrt(spread.variance + (spread.mean - by) ** 2)
+    return np.asarray(np.sqrt(spread.variance + (spread.mean - by) ** 2))
+
+
+def _tie(objective: Objective, by: Array) -> Array:
+    sizes = _lengths(objective, by)
     sizes = np.append(sizes, 1.0) if objective.fit_intercept else sizes
     return np.asarray(TIE * sizes**2)
