@@ -14,6 +14,7 @@ from scipy import sparse
 import surefit
 from surefit import LogisticRegression, Perceptron, SGDClassifier, SGDRegressor
 from surefit.core.callbacks.base import Callback
+from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import DataError, ParameterError
 from surefit.penalties import Box, Monotone, NonNegative
 
@@ -369,3 +370,27 @@ def test_a_saved_model_keeps_its_constraints(tmp_path):
         for side in set(model.certificate_.witness) & {"lower", "upper"}:
             np.testing.assert_array_equal(again.certificate_.witness[side], model.certificate_.witness[side])
         assert within(ours, again.set_params(warm_start=True).fit(X, target))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "modified_huber"])
+@pytest.mark.parametrize("constraints", [NonNegative(), Monotone([[0, 1, 2]])], ids=["signs", "order"])
+def test_without_a_penalty_a_gap_in_a_cone_is_a_bound(loss, constraints):
+    """Slopes that pull along what nothing holds back bound nothing, and no tolerance excuses it."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 4))
+    side = (rows @ [1.0, -1.0, 0.5, 2.0] + rng.normal(size=200) > 0).astype(int)
+    named = {"hinge": "hinge", "log_loss": "logistic", "modified_huber": "modified_huber"}
+    best = surefit.LinearModel(named[loss], constraints=constraints).fit(rows, side)
+    assert best.certificate_.holds
+    least = best.certificate_.parts["objective"]
+    for epochs in (1, 1000):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CertificateWarning)
+            model = SGDClassifier(
+                loss=loss, penalty=None, constraints=constraints, random_state=0, max_iter=epochs
+            ).fit(rows, side)
+        proof = model.certificate_
+        assert proof.claim in ("optimal", "measured")
+        assert proof.parts["objective"] - least <= proof.parts["gap"]
+        assert proof.parts["left"] <= 1e-3  # the tolerance of the fit: beyond it there is no bound
+        assert surefit.verify(model, rows, side).parts["gap"] == pytest.approx(proof.parts["gap"], rel=1e-9)

@@ -233,6 +233,45 @@ def test_mistakes_stay_below_the_bound_of_radius_over_margin_squared():
         assert proof.parts["steps"] <= proof.parts["bound"]
 
 
+def test_the_bound_on_mistakes_is_stated_only_where_it_holds():
+    """Novikoff's theorem is about single steps of one size from zeros; none of these takes such steps."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 3))
+    rows = rows[np.abs(rows @ [1.0, -2.0, 0.5] + 0.3) > 0.4]
+    y = (rows @ [1.0, -2.0, 0.5] + 0.3 > 0).astype(int)
+    weight = rng.uniform(0.01, 1.0, size=len(rows))
+    asked = {"tol": None, "max_iter": 300}
+    plain = surefit.Perceptron(**asked).fit(rows, y)
+    other = {
+        "weights": surefit.Perceptron(**asked).fit(rows, y, weight),
+        "classes": surefit.Perceptron(class_weight={0: 0.1, 1: 1.0}, **asked).fit(rows, y),
+        "penalty": surefit.Perceptron(penalty="l2", alpha=1e-6, **asked).fit(rows, y),
+        "sparse": surefit.Perceptron(**asked).fit(csr_array(rows), y),
+        "start": surefit.Perceptron(**asked).fit(rows, y, coef_init=np.full(3, 9.0)),
+        "batch": surefit.Perceptron(batch=True, tol=None, max_iter=3000).fit(rows, y),
+        "warm": surefit.Perceptron(warm_start=True, **asked).fit(rows, y).fit(rows, y),
+    }
+    for case, model in other.items():
+        assert model.certificate_.value == 0.0, case
+        assert not {"bound", "steps"} & set(model.certificate_.parts), case
+    through_zero = rows[np.abs(rows[:, 1]) > 0.2]
+    alike = {
+        "plain": plain,
+        "equal weights": surefit.Perceptron(**asked).fit(rows, y, np.full(len(y), 3.0)),
+        "no strength": surefit.Perceptron(penalty="l2", alpha=0.0, **asked).fit(rows, y),
+        "no intercept": surefit.Perceptron(fit_intercept=False, **asked).fit(
+            csr_array(through_zero), through_zero[:, 1] > 0
+        ),
+    }
+    for case, model in alike.items():
+        assert model.certificate_.parts["steps"] <= model.certificate_.parts["bound"], case
+    assert surefit.verify(plain, rows, y).parts["bound"] == plain.certificate_.parts["bound"]
+    for case in ("weights", "start"):
+        again = surefit.verify(other[case], rows, y, weight if case == "weights" else None)
+        assert again.holds, case
+        assert "bound" not in again.parts, case
+
+
 def test_adding_all_mistakes_at_once_keeps_the_best_plane():
     model = surefit.Perceptron(batch=True).fit(X, TWO)
     order = np.random.default_rng(1).permutation(150)

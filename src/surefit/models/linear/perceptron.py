@@ -21,6 +21,7 @@ from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.sgd_classifier import StochasticClassifier
 from surefit.models.linear.sgd_constraints import within
 from surefit.models.linear.sgd_fit import Problem, judge_value
+from surefit.models.linear.sgd_pieces import is_sparse
 from surefit.models.linear.sgd_regressor import Penalised
 from surefit.solvers.objective import Objective
 from surefit.stats.margins import Margins
@@ -33,10 +34,12 @@ PATIENCE = 20  # how much longer to wait where an epoch is but one step
 class Perceptron(StochasticClassifier):
     r"""Add :math:`\eta_0 y_i x_i` to w for each row on the wrong side, :math:`y_i (w'x_i + b) \le 0`.
 
-    Two classes share one plane, more have one each. Without a penalty and from zeros, a plane that leaves a
-    gap of :math:`\gamma` between rows no longer than R is found within :math:`(R / \gamma)^2` such steps, a 1
-    counting as one more column. ``certificate_`` is the share of rows on the wrong side; where there is none,
-    its parts have R, gamma and that bound for the plane that was found, and the steps that it took.
+    Two classes share one plane, more have one each. Without a penalty and from zeros, with steps that are all
+    of one size, a plane that leaves a gap of :math:`\gamma` between rows no longer than R is found within
+    :math:`(R / \gamma)^2` such steps, a 1 counting as one more column (Novikoff, 1962). ``certificate_`` is
+    the share of rows on the wrong side; where there is none, its parts have R and gamma for the plane that
+    was found. Where that theorem is about the fit they have the bound as well, and the steps that it took:
+    not with a penalty, weights that differ, a start elsewhere, or the slower intercept of sparse rows.
 
     Parameters, steps and the rule that ends them are scikit-learn's, as in :class:`~surefit.SGDClassifier`.
     batch: whether all rows on the wrong side are added at once, in one step an epoch, and the plane with the
@@ -134,6 +137,7 @@ class Perceptron(StochasticClassifier):
         self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
+        alike = True
         wrong, bound, objective, least, radius, margins = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
         for target, point in zip(objectives, points, strict=True):
             coef, intercept = target.split(point)
@@ -146,15 +150,29 @@ class Perceptron(StochasticClassifier):
             least, radius = min(least, gap), max(radius, found.radius)
             objective += target.value(point)
             margins += gap
+            alike = alike and found.lightest == found.heaviest
         parts = {"objective": objective, "radius": radius, "margin": least, "margins": margins}
-        held = self._held(objectives[0].columns)
-        # The bound of a plane is for steps that may come as far as any multiple of it: not within a box.
-        if wrong == 0 and (held is None or held.cone):
+        if wrong == 0 and alike and self._has_bound(objectives[0], fitting=bool(problems)):
             parts["bound"] = bound
-            if problems and not self.batch:
+            if problems:
                 parts["steps"] = float(max(problem.moves for problem in problems))
         measure = "share of training rows on the wrong side of a plane"
         return Certificate("optimal", measure, wrong, float(self.tol or 0.0), parts)
+
+    def _has_bound(self, objective: Objective, *, fitting: bool) -> bool:
+        """Whether the theorem is about this fit: single steps of one size, from zeros, with nothing else."""
+        held = self._held(objective.columns)
+        elsewhere = any(given is not None for given in self.__dict__.get("_init", ()))
+        before = self.__dict__.get("certificate_")
+        if fitting:
+            elsewhere = elsewhere or (self.warm_start and before is not None)
+        elif before is not None:
+            elsewhere = "bound" not in before.parts
+        slower = self.fit_intercept and is_sparse(objective.source)
+        # The bound of a plane is for steps that may come as far as any multiple of it: not within a box.
+        within_cone = held is None or held.cone
+        penalised = self.penalty is not None and self.alpha > 0
+        return within_cone and not (self.batch or penalised or slower or elsewhere)
 
     def _proof(
         self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True

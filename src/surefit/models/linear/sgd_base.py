@@ -35,6 +35,7 @@ from surefit.models.linear.sgd_fit import (
 from surefit.models.linear.sgd_held_out import hold_out
 from surefit.models.linear.sgd_pieces import (
     LOSSES,
+    bounded,
     change,
     is_sparse,
     penalty_named,
@@ -298,7 +299,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         slopes = [witness.get(f"slopes{k}") for k in range(len(points))]
         tolerance = float(self.tol or 0.0)
         proofs = [
-            objective.certificate(point, tolerance, each)
+            bounded(objective, objective.certificate(point, tolerance, each))
             for objective, point, each in zip(objectives, points, slopes, strict=True)
         ]
         if self._held(objectives[0].columns) is None:

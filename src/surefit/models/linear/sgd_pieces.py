@@ -30,6 +30,7 @@ from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.solvers.gap import proved
 from surefit.solvers.objective import Objective
 
 Floats = NDArray[np.float64]
@@ -73,6 +74,25 @@ def worst(proofs: Sequence[Certificate]) -> Certificate:
     worst = max(proofs, key=lambda proof: proof.value if np.isfinite(proof.value) else np.inf)
     objective = float(sum(proof.parts["objective"] for proof in proofs))
     return replace(worst, parts={**worst.parts, "objective": objective})
+
+
+def bounded(objective: Objective, found: Certificate) -> Certificate:
+    """Return a certificate of what could be gained at the most, whatever its slopes leave open.
+
+    Slopes that still pull along a direction that nothing holds back bound nothing: without a penalty, and in
+    a cone, epochs end at such. Slopes of 0 always do, by all of the loss that is left.
+
+    >>> objective = Objective.of_arrays([[1.0], [2.0]], [1.0, -1.0], Hinge(), NoPenalty())
+    >>> pulled = proved(0.9, 0.1, 1.0, 1e-3, left=0.2)
+    >>> pulled.claim, bounded(objective, pulled).claim, bounded(objective, pulled).parts["gap"]
+    ('stationary', 'optimal', 0.9)
+    """
+    if not found.parts.get("left", 0.0) > found.tolerance:
+        return found
+    primal, none = found.parts["objective"], np.zeros(objective.columns)
+    floor = objective.targets.floor / objective.targets.weight
+    whole = max(primal - floor + float(objective.penalty.conjugate(none)), 0.0)
+    return proved(primal, whole, found.parts["scale"], found.tolerance)
 
 
 def is_sparse(source: Source) -> bool:
