@@ -19,6 +19,21 @@ from surefit.solvers.objective import Objective
 Array = NDArray[np.float64]
 Stop = Literal["certificate", "limit", "stalled", "asked"]
 
+CLOSE = 1e-6  # of what is left of the loss: a gap of no more is small beside the objective itself
+_HOPELESS = 0.5  # of it: so near to the least loss of all, there may be no best point to be close to
+
+
+def is_close(gap: float, left: float) -> bool:
+    """Say whether a gap is small beside what the objective is above the least loss, or cannot be so.
+
+    A tolerance is a share of the loss of a constant, which a good fit leaves little of: solvers for which a
+    few digits more cost little go on until the gap is small beside that little, too.
+
+    >>> is_close(1e-8, 1.0), is_close(1e-8, 1e-3), is_close(1e-8, 1e-8)
+    (True, False, True)
+    """
+    return gap <= CLOSE * left or gap >= _HOPELESS * left
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:

@@ -71,6 +71,7 @@ class ColumnNewton(Solver):
         trace = Trace() if trace is None else trace
         run = _Run(objective, objective.null if start is None else start)
         wanted = self.tolerance * objective.scale
+        floor = objective.targets.floor / objective.targets.weight
         proof, best, stalled, share, before = None, np.inf, 0, LOOSE, np.inf
         stopped: Stop = "limit"
         for _ in trace.iterations(self.max_iter):
@@ -81,7 +82,8 @@ class ColumnNewton(Solver):
                 passes=objective.passes,
                 columns=float(run.held),
             )
-            if gap <= wanted:
+            # A loss that leaves little of that of a constant asks for more: be small beside both.
+            if gap <= min(wanted, self.tolerance * max(run.value - floor, EPS * objective.scale)):
                 proof = objective.certificate(run.packed, self.tolerance)
                 if proof.holds:
                     stopped = "certificate"

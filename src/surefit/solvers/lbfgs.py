@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
-from surefit.solvers.base import Needs, Solution, Solver
+from surefit.solvers.base import Needs, Solution, Solver, is_close
 from surefit.solvers.line_search import strong_wolfe
 from surefit.solvers.objective import Objective
 from surefit.solvers.sampled import ROUGH, sample_of
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 
 MEMORY = 10  # steps
 PATIENCE = 20  # iterations between two certificates, at the most one
+LONGER = 2  # times the iterations to the first proof, spent on a gap that is small beside the objective
 STILL = 3  # iterations in a row that rounding alone may account for
 EPS = float(np.finfo(float).eps)
 
@@ -98,7 +100,7 @@ class Lbfgs(Solver):
             scaled = _Scaled.at(objective, w)
         v, (value, gradient) = scaled.inner(w), scaled.first
         asked, wanted, best = 0, self.tolerance, np.inf
-        still, least = 0, np.inf
+        still, least, until = 0, np.inf, float(self.max_iter)
         for iteration in trace.iterations(self.max_iter):
             direction = -two_loops(gradient, steps)
             slope = float(np.sum(gradient * direction))
@@ -109,7 +111,11 @@ class Lbfgs(Solver):
                 proof = objective.certificate(scaled.outer(v), self.tolerance)
                 gap, asked = proof.value, iteration
                 wanted = min(wanted, -slope / self._size(objective, value)) / 10
-                if proof.holds or (gap > 0.9 * best and -slope <= EPS * self._size(objective, value)):
+                if proof.holds:
+                    until = min(until, LONGER * iteration + PATIENCE)
+                close = iteration >= until or self._close(objective, proof, -slope)
+                at_end = gap > 0.9 * best and -slope <= EPS * self._size(objective, value)
+                if (proof.holds and close) or at_end:
                     trace.record(objective=value, gap=gap, step=0.0, passes=objective.passes)
                     stopped: Literal["certificate", "stalled"] = "certificate" if proof.holds else "stalled"
                     return self._finish(objective, scaled.outer(v), trace, stopped, proof=proof)
@@ -133,6 +139,13 @@ class Lbfgs(Solver):
             v, value, gradient = v + s, found.value, new
             trace.record(objective=value, gap=gap, step=found.step, passes=objective.passes)
         return self._finish(objective, scaled.outer(v), trace, "limit")
+
+    @staticmethod
+    def _close(objective: Objective, proof: Certificate, promised: float) -> bool:
+        """Whether the gap is small beside the objective itself, not only beside the loss of a constant."""
+        floor = objective.targets.floor / objective.targets.weight
+        left = max(proof.parts["objective"] - floor, 0.0)
+        return is_close(proof.parts.get("gap", promised), left)
 
     @staticmethod
     def _size(objective: Objective, value: float) -> float:

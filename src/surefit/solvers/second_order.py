@@ -23,7 +23,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.penalties.table import CoordinateTable
-from surefit.solvers.base import Needs, Solution, Solver, Stop
+from surefit.solvers.base import CLOSE, Needs, Solution, Solver, Stop, is_close
 from surefit.solvers.objective import At, Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.quadratic_model import grounded
@@ -147,6 +147,7 @@ class _Run:
         self.lagged = False
         self.bends = np.zeros(objective.shape)
         self.best: tuple[Array, Certificate] | None = None
+        self.asked = False
 
     def from_point(self, start: Array) -> Solution:
         w = np.array(self.second.inner(start), dtype=np.float64)
@@ -189,7 +190,8 @@ class _Run:
                 gap, least = proof.value, self.best[1].value if self.best else np.inf
                 if gap < least:
                     self.best = target, proof
-                if proof.holds:
+                close = self._close(proof, promised) or gap > 0.5 * least
+                if proof.holds and close:
                     self._record(proof.parts["objective"], gap, 1.0)
                     return self._finish(w, "certificate")
                 if gap > 0.5 * least and promised <= 16 * EPS * max(abs(value), objective.scale):
@@ -203,6 +205,14 @@ class _Run:
             step, w, here, value = found
             self._record(value, gap, step)
         return self._finish(w, "limit")
+
+    def _close(self, proof: Certificate, promised: float) -> bool:
+        """Whether the gap is small beside the objective; a first bound may be loose, and is no verdict."""
+        room = self._room(proof.parts["objective"])
+        gap = proof.parts.get("gap", promised)
+        found = gap <= CLOSE * room or (self.asked and is_close(gap, room))
+        self.asked = True
+        return found
 
     def _is_slow(self, promised: float, before: float) -> bool:
         """Whether steps by old second derivatives would cost more passes than new ones do."""

@@ -25,6 +25,7 @@ from surefit.core.native.gram import centred_gram
 from surefit.core.native.quad_cd import Descent
 from surefit.core.trace import Trace
 from surefit.penalties.table import CoordinateTable
+from surefit.solvers.base import CLOSE, is_close
 from surefit.solvers.column_order import by_columns, passes_pay
 from surefit.solvers.found import Found
 from surefit.solvers.gram_cache import GramCache
@@ -41,6 +42,7 @@ _DEPENDENT = 1e-10  # condition beyond which columns without penalty count as de
 _LOOSE = 0.03  # share of the gap to which the columns let in are solved for
 _BENT = 0.01  # share of a column's mean square from which the curvature of its penalty counts
 _STALLED = 5  # rounds without progress after which rounding rules
+_NEAR = 10.0  # times the gap allowed, from where on columns are solved for to the last
 _EXACT = 1e-4  # share of the gap that leaves the rest to rounding
 _QUICK = 1e7  # multiplications of a Gram matrix that take no longer than a round
 _NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
@@ -164,10 +166,16 @@ class SquaredColumns:
             found = measure.at(point.coef, point.slopes, point.rr, point.yr)
             primal = 0.5 * point.rr + _value(table, point.coef)
             trace.record(objective=primal, gap=found.gap, passes=passes, epochs=float(epochs))
-            moving = found.gap < 0.9 * best or primal < least - 0.01 * tolerance
+            # Along a path the next step begins here; a single answer is to be close beside its own objective.
+            near = before is None and found.gap <= _NEAR * tolerance
+            aim = min(tolerance, CLOSE * primal) if near else tolerance
+            moving = found.gap < 0.9 * best or primal < least - 0.01 * aim
             stalled = 0 if moving else stalled + 1
             best, least = min(best, found.gap), min(least, primal)
-            if found.gap <= tolerance or count == max_iter or trace.asked_to_stop or stalled == _STALLED:
+            close = before is not None or stalled > 1 or is_close(found.gap, primal)
+            if (close and found.gap <= tolerance) or count == max_iter or trace.asked_to_stop:
+                break
+            if stalled == _STALLED:
                 break
             if before is None:
                 alive &= ~safe_to_drop(table, point.slopes, found.factor, self._rms, found.gap)
@@ -180,7 +188,7 @@ class SquaredColumns:
                     max_iter=max_iter - count,
                     trace=trace,
                 )
-            coef, swept = self._descend(table, point, chosen, found.gap, 0.3 * tolerance)
+            coef, swept = self._descend(table, point, chosen, found.gap, 0.3 * aim)
             epochs += swept
             point = _Point(coef, np.empty(0), point.slopes, 0.0, 0.0, whole=False)
         self._last = point if alive.all() or before is not None else None

@@ -25,6 +25,7 @@ from surefit.core.native.columns_dot import columns_dot, columns_times
 from surefit.core.native.task_cd import row_gap, task_cd
 from surefit.core.trace import Trace
 from surefit.penalties.table import CoordinateTable
+from surefit.solvers.base import CLOSE, is_close
 from surefit.solvers.column_order import by_columns
 from surefit.solvers.task_newton import newton_on_rows
 from surefit.stats.moments import Moments
@@ -38,6 +39,7 @@ _SWEEPS = 100  # before Newton's method has a try
 _STALLED = 5  # looks without progress after which rounding rules
 _FEWEST = 64  # columns of the first working set
 _FEW = 400  # columns that are all let in at once
+_NEAR = 10.0  # times the gap allowed, from where on columns are solved for to the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class TaskProblem(ABC):
     ) -> TasksFound:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         with one_blas_thread():
-            return self._solve(table, self._at(start), tolerance, max_iter, trace)[0]
+            return self._solve(table, self._at(start), tolerance, max_iter, trace, single=True)[0]
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
@@ -126,7 +128,10 @@ class TaskProblem(ABC):
         tolerance: float,
         max_iter: int,
         trace: Trace | None = None,
+        *,
+        single: bool = False,
     ) -> tuple[TasksFound, _Point]:
+        """Run the rounds; the answer to a single penalty is to be close beside its own objective."""
         trace, (l1, l2) = Trace() if trace is None else trace, (table.l1, table.l2)
         epochs, gap, primal, stalled = 0, np.inf, np.inf, 0
         for count, _ in enumerate(trace.iterations(max_iter), 1):
@@ -134,9 +139,13 @@ class TaskProblem(ABC):
             gap = row_gap(at.coef, -at.slopes, l1, l2, at.rr)
             trace.record(objective=primal, gap=gap, epochs=float(epochs))
             stalled = 0 if primal < before else stalled + 1  # the gap may grow while columns come in
-            if gap <= tolerance or count == max_iter or trace.asked_to_stop or stalled == _STALLED:
+            close = not single or is_close(gap, primal) or stalled > 1
+            if (close and gap <= tolerance) or count == max_iter or trace.asked_to_stop:
                 break
-            coef, swept = self._descend(at, l1, l2, 0.3 * tolerance, gap)
+            if stalled == _STALLED:
+                break
+            aim = min(tolerance, CLOSE * primal) if single and gap <= _NEAR * tolerance else tolerance
+            coef, swept = self._descend(at, l1, l2, 0.3 * aim, gap)
             at, epochs = self._at(coef), epochs + swept
         intercept = self.mean_y - self.mean_x @ at.coef
         return TasksFound(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
