@@ -7,10 +7,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from tests.reference.glm_rows import rows
 
 import surefit
-from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.errors import DataError, ParameterError, RefusalError, SeparationWarning
 from surefit.losses.families import FAMILIES, NegativeBinomial, Tweedie
 from surefit.losses.family_loss import CONVEX, FamilyLoss
 from surefit.losses.links import link_named
@@ -279,3 +280,42 @@ def test_refusals():
         GLM("poisson").fit(X, y).summary(X[:200], y[:200])
     with pytest.raises(RefusalError, match="theta is not estimated together with an l1 penalty"):
         GLM("negative_binomial", alpha=0.1, l1_ratio=0.5).fit(X, y)
+
+
+@pytest.mark.parametrize("level", [-1000.0, 1000.0])
+def test_offsets_far_from_zero_only_move_the_intercept(level):
+    """Where no intercept can, or offsets are apart, means leave the range of floats: that is refused."""
+    rng = np.random.default_rng(0)
+    X, spread = rng.normal(size=(100, 3)), 0.5 * rng.normal(size=100)
+    counts = rng.poisson(np.exp(0.3 * X[:, 0] + spread)).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for model, y in (
+            (surefit.PoissonRegressor(alpha=0.0, tol=1e-9), counts),
+            (surefit.TweedieRegressor(power=1.5, alpha=0.1, tol=1e-9), counts),
+            (GLM("binomial", link="logit", tol=1e-9), (counts > 0) * 1.0),
+            (GLM("negative_binomial", tol=1e-9), counts),
+        ):
+            near = clone(model).fit(X, y, offset=spread)
+            far = clone(model).fit(X, y, offset=spread + level)
+            assert far.certificate_.holds
+            np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-4)
+            assert far.intercept_ + level == pytest.approx(near.intercept_, abs=1e-4)
+            assert far.score(X, y, offset=spread + level) == pytest.approx(
+                near.score(X, y, offset=spread), abs=1e-6
+            )
+            assert surefit.verify(far, X, y, offset=spread + level).holds
+        apart = np.linspace(0.0, level, 100)
+        for model in (
+            surefit.PoissonRegressor(alpha=0.0),
+            surefit.TweedieRegressor(power=3.0),
+            GLM("negative_binomial"),
+        ):
+            with pytest.raises(DataError, match=r"offsets run from .* beyond what numbers hold"):
+                model.fit(X, counts + 1.0, offset=apart)
+            with pytest.raises(DataError, match="or fit an intercept"):
+                model.set_params(fit_intercept=False).fit(X, counts + 1.0, offset=spread + level)
+        told = (X[:, 0] > 0) * 1.0
+        with pytest.warns(SeparationWarning):
+            sure = GLM("binomial", link="logit").fit(X, told, offset=1000.0 * X[:, 0])
+        assert sure.score(X, told, offset=1000.0 * X[:, 0]) == pytest.approx(1.0)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import linear_model as peers
+from sklearn.base import clone, is_classifier
 
 import surefit
 from surefit import HuberRegressor, LADRegressor, QuantileRegressor
 from surefit.core.certificate import CertificateWarning
+from surefit.core.errors import DataError
 from surefit.losses import Absolute, Huber
 from surefit.losses.huber_scale import FreeScaleHuber
 from surefit.penalties import L1, L2, NoPenalty
@@ -259,3 +262,28 @@ def test_huber_streams(tmp_path):
     np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-8)
     np.testing.assert_array_equal(streamed.outliers_, whole.outliers_)
     assert surefit.verify(streamed, tmp_path, "y").holds
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e160])
+def test_columns_out_of_the_range_of_squares_are_refused_or_fitted(unit):
+    """No warning of numpy's, nor a word of LAPACK's, comes before the sentence that names the column."""
+    X, y = planted(100, 3)
+    hard = X * [1.0, unit, 1.0]
+    models = [QuantileRegressor(alpha=0.0), LADRegressor(), HuberRegressor(), surefit.LinearSVR()]
+    models += [surefit.LinearSVC(loss="hinge"), surefit.LogisticRegression(C=np.inf)]
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in models:
+            target = (y > 0).astype(int) if is_classifier(model) else y
+            try:
+                model.fit(hard, target)
+            except DataError as error:
+                assert re.search(r"column 1 of X are (below|beyond) .* power of ten\.$", str(error))
+                refused += 1
+                continue
+            # A penalty leaves nothing of a column of 1e-160: the answer is that of the others.
+            others = clone(model).fit(hard[:, [0, 2]], target)
+            np.testing.assert_allclose(np.ravel(model.coef_)[[0, 2]], np.ravel(others.coef_), atol=1e-6)
+            assert model.certificate_.holds
+    assert refused >= 4

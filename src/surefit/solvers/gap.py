@@ -357,6 +357,8 @@ def _solve(matrix: Array, right: Array) -> Array:
     size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     size[size == 0] = 1.0
     scaled = matrix / size[:, None] / size
+    if not (np.isfinite(scaled).all() and np.isfinite(right).all()):
+        return np.zeros_like(right)  # beyond the range of floats there is no step, and no proof
     found: Array = linalg.lstsq(scaled, right / size, cond=1e-13, check_finite=False)[0] / size
     return found
 

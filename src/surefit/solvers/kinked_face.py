@@ -67,6 +67,8 @@ def solved_face(rows: KinkedRows, w: Array, u: Array, r: Array, met: NDArray[np.
     K[len(met) :, :size] = np.diag(rows.squares / units**2)
     K[len(met) :, size:] = R.T
     right = np.concatenate([at[met] - A @ (units * w), -pull / units])
+    if not (np.isfinite(K).all() and np.isfinite(right).all()):
+        return None  # squares of some column leave the range of floats
     moved = linalg.lstsq(K, right, cond=CUT, check_finite=False)[0]
     w = w + moved[:size] / units
     of_rows_alone = rows.at.size

@@ -68,7 +68,7 @@ class Deviance(Statistic):
         with np.errstate(divide="ignore", over="ignore"):
             own = family.deviance(y, mean)
             null = family.deviance(y, np.full_like(y, constant))
-            pearson = (y - mean) ** 2 / family.variance(mean)
+            pearson = pearson_of(y, mean, family)
         return cls(float(s.sum()), len(s), float(s @ y), float(s @ own), float(s @ null), float(s @ pearson))
 
     def __add__(self, other: Deviance) -> Deviance:
@@ -107,3 +107,17 @@ def _counted(batch: Batch) -> tuple[Array, Array, Any]:
         return y, np.ones(len(y)), slice(None)
     kept = batch.weight > 0
     return y[kept], np.asarray(batch.weight, dtype=np.float64)[kept], kept
+
+
+def pearson_of(y: Array, mean: Array, family: Any) -> Array:
+    r"""Return :math:`(y - \mu)^2 / V(\mu)`; a mean with no variance, as of a sure class, is met or it is not.
+
+    >>> from types import SimpleNamespace
+    >>> counts = SimpleNamespace(variance=lambda mean: mean)
+    >>> pearson_of(np.array([0.0, 3.0, 1.0]), np.array([0.0, 2.0, 0.0]), counts)
+    array([0. , 0.5, inf])
+    """
+    squares = np.asarray((y - mean) ** 2, dtype=np.float64)
+    variance = np.broadcast_to(np.asarray(family.variance(mean), dtype=np.float64), squares.shape)
+    with np.errstate(over="ignore"):
+        return np.divide(squares, variance, out=np.where(squares > 0, np.inf, 0.0), where=variance > 0)

@@ -29,7 +29,14 @@ from surefit.losses.poisson import Poisson
 from surefit.losses.squared import Squared
 from surefit.losses.tweedie import Tweedie
 from surefit.models.linear.glm_inference import GlmInference
-from surefit.models.linear.glm_offset import LessOffset, TakenOut, added, column_called, with_offset
+from surefit.models.linear.glm_offset import (
+    LessOffset,
+    TakenOut,
+    added,
+    column_called,
+    refuse_far_offsets,
+    with_offset,
+)
 from surefit.models.linear.glm_start import feasible_start
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
 from surefit.penalties.base import Penalty
@@ -112,6 +119,7 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
 
     def _rows_of(self, source: Source, engine: Engine) -> Source:
         source = self._taken_out().source(source)
+        refuse_far_offsets(source, engine, self._link(), self.fit_intercept)
         squares = isinstance(self._loss(source.schema), Squared)
         return LessOffset().source(source) if squares else source
 

@@ -19,6 +19,7 @@ from surefit.models.linear.likelihood import Likelihood, OneScore
 from surefit.models.linear.likelihood_inference import Covariance, evaluate
 from surefit.models.linear.likelihood_reporting import FitNumbers, LikelihoodInference, penalised
 from surefit.models.linear.marginal_effects import Effects, MeanEffects
+from surefit.stats.deviance import pearson_of
 from surefit.stats.joint_curvature import Pieces
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ class _Sums:
         self.rows += len(y)
         self.weight += float(s.sum())
         self.deviance += float(s @ family.deviance(y, mean))
-        self.pearson += float(s @ ((y - mean) ** 2 / family.variance(mean)))
+        self.pearson += float(s @ pearson_of(y, mean, family))
         self.between |= bool(((y > 0) & (y < 1)).any())
         if family.name == "negative_binomial":
             self.factorials += float(s @ special.gammaln(y + 1))

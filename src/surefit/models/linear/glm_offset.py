@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,14 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError
 from surefit.data.batch import Batch
 from surefit.data.schema import Schema
-from surefit.data.source import ArraySource, MappedSource, Source
+from surefit.data.source import ArraySource, MappedSource, Source, in_memory
+from surefit.engine.base import Engine
+from surefit.losses.links import Link
+from surefit.stats.spread import Spread
 
 Vector = NDArray[np.float64]
+
+FARTHEST = 100.0  # of a score from those of other rows: fourth powers of means of exp(100) are still numbers
 
 
 def column_called(schema: Schema, name: str, role: str) -> int:
@@ -74,6 +80,34 @@ class _Placed:
         if len(some) < len(batch):
             raise DataError(f"the offset has {len(self.offset)} numbers, but there are more rows.")
         return replace(batch, offset=some if batch.offset is None else batch.offset + some)
+
+
+def refuse_far_offsets(source: Source, engine: Engine, link: Link, fit_intercept: bool) -> None:
+    """Refuse offsets whose means no number can hold, under a link that takes the exponential of a score.
+
+    An intercept follows them wherever they are together; what it cannot follow is how far they are apart.
+    """
+    first = in_memory(source) or next(iter(source), None)
+    if link.name not in ("log", "cloglog") or first is None or first.offset is None:
+        return
+    of_offset = partial(Spread.of, part="y")
+    found: Spread = engine.accumulate(of_offset, MappedSource(source, source.schema, _OffsetAsTarget()))
+    low, high, centre = float(found.minimum[0]), float(found.maximum[0]), float(found.mean[0])
+    far = max(high - centre, centre - low) if fit_intercept else max(high, -low)
+    if far > FARTHEST:
+        apart = f"exp({high - low:.4g}) times each other" if fit_intercept else f"exp({max(high, -low):.4g})"
+        raise DataError(
+            f"the offsets run from {low:.6g} to {high:.6g}, and with the {link.name} link a mean is the "
+            f"exponential of its score: means of {apart} are beyond what numbers hold; give offsets on the "
+            "scale of the link, such as log(exposure)" + ("." if fit_intercept else ", or fit an intercept.")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OffsetAsTarget:
+    def __call__(self, batch: Batch) -> Batch:
+        offset = np.zeros(len(batch)) if batch.offset is None else batch.offset
+        return replace(batch, y=offset, offset=None)
 
 
 @dataclass(frozen=True, slots=True)

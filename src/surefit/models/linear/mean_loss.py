@@ -23,6 +23,7 @@ from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.models.base import Estimator, Learned
+from surefit.models.extremes import refuse_extreme_columns
 from surefit.models.linear.column_evidence import collinearity, scaling_cost
 from surefit.models.linear.constraints import constrained, multipliers
 from surefit.models.linear.separation import separating_evidence
@@ -120,10 +121,17 @@ class MeanLossModel(Estimator, abstract=True):
         return constrained(who, own, self.constraints, objective.columns - beyond, beyond)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        # Numbers that leave the range of floats show in what is proved; numpy's own words say less.
+        with np.errstate(all="ignore"):
+            return self._learnt(source, engine, trace)
+
+    def _learnt(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         objective = self._objective(source, engine)
         solver = self._solver(objective)
         solver.require(objective)
         solution = self._solved(objective, solver, trace)
+        if not solution.holds:
+            refuse_extreme_columns(source)  # no warning of an answer that squares could not tell
         self._schema = source.schema
         parameters = self._parameters(objective, solution, solver)
         evidence = {**self._evidence(objective, solution), **scaling_cost(objective, solver, solution)}
@@ -160,7 +168,8 @@ class MeanLossModel(Estimator, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         objective, witness = self._objective(source, engine), self.certificate_.witness
-        return objective.certificate(self._packed(), self.certificate_.tolerance, witness.get("slopes"))
+        with np.errstate(all="ignore"):
+            return objective.certificate(self._packed(), self.certificate_.tolerance, witness.get("slopes"))
 
     def _adopt(self, learned: Learned, schema: Schema) -> None:
         super()._adopt(learned, schema)
