@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.base import clone
 from tests.reference.glm_rows import rows
 
 import surefit
-from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.errors import DataError, ParameterError, RefusalError, SurefitWarning
 from surefit.models.linear.separation import separation
 
 GLM = surefit.GeneralizedLinearRegressor
@@ -187,3 +189,43 @@ def test_ordered_classes_agree_with_given_thresholds_and_two_classes_with_logist
     np.testing.assert_allclose(far.coef_ * [1e-9, 1.0, 1e9], model.coef_, rtol=1e-4, atol=1e-6)
     with pytest.raises(ParameterError, match="does not list the classes"):
         surefit.OrdinalClassifier(order=[0, 1]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "kind", ["squares", "two classes", "three classes", "counts", "levels", "no intercept"]
+)
+def test_a_column_that_depends_on_others_is_named_and_costs_no_parameter(kind):
+    """All but the coefficients that depend on each other is what the table without the last column says."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    more = np.column_stack([X, X[:, 0] + X[:, 1]])
+    y = X[:, 0] + rng.normal(size=100)
+    counts = rng.poisson(np.exp(0.3 * X[:, 0])).astype(float)
+    logistic = surefit.LogisticRegression(C=np.inf, tol=1e-8)
+    model, target = {
+        "squares": (surefit.LinearRegression(), y),
+        "two classes": (logistic, (y > 0).astype(int)),
+        "three classes": (logistic, np.digitize(y, [-1.0, 1.0])),
+        "counts": (surefit.PoissonRegressor(alpha=0.0, tol=1e-10), counts),
+        "levels": (surefit.OrdinalClassifier(tol=1e-10), np.digitize(y, [-1.0, 1.0])),
+        "no intercept": (surefit.PoissonRegressor(alpha=0.0, tol=1e-10, fit_intercept=False), counts),
+    }[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SurefitWarning)
+        whole = clone(model).fit(X, target).summary(X, target)
+        found = clone(model).fit(more, target).summary(more, target)
+    told = {
+        name: (e, b) for name, e, b in zip(found.names, found.standard_error, found.estimate, strict=True)
+    }
+    for name, error, estimate in zip(whole.names, whole.standard_error, whole.estimate, strict=True):
+        if "x0" in name or "x1" in name or (kind == "squares" and name == "intercept"):
+            assert np.isnan(told[name][0])
+        else:
+            np.testing.assert_allclose(told[name], (error, estimate), rtol=1e-3, atol=1e-5)
+    assert (found.freedom, found.aic) == (whole.freedom, pytest.approx(whole.aic, rel=1e-6))
+    if kind != "squares":
+        assert found.lr_p_value == pytest.approx(whole.lr_p_value, rel=1e-4)
+    note = next(line for line in str(found).splitlines() if line.startswith("nan: "))
+    assert {"x0", "x1", "x3"} == set(re.findall(r"x\d", note))
+    assert "Drop one column" in str(found)
+    assert "nan:" not in str(whole)

@@ -19,6 +19,7 @@ Covariance = Literal["expected", "observed", "HC0", "HC1", "cluster"]
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+CANCELS = 1e-6  # of what is added up: a parameter that moves by less stays where it is
 FLAT = 1e-11  # information relative to the largest, in standardised columns: below it a parameter is not told
 FITTED = 0.05  # of a standard error: how far a step of Newton's method may lead from the estimates
 FARTHEST = 60.0  # standard errors, within which a profile must cross its level
@@ -26,19 +27,34 @@ FARTHEST = 60.0  # standard errors, within which a profile must cross its level
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A likelihood at its estimates: value, inverse information, and which parameters the rows leave open."""
+    """A likelihood at its estimates: value, inverse information, and what the rows leave open.
+
+    flat: directions of the parameters along which the likelihood does not change, one a column.
+    """
 
     likelihood: Likelihood
     value: float
     gradient: Vector
     inverse: Matrix
-    open: NDArray[np.bool_]
+    flat: Matrix
+
+    @property
+    def rank(self) -> int:
+        """How many parameters the rows tell, or mixtures of them."""
+        return int(self.flat.shape[0] - self.flat.shape[1])
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Which of the model's parameters a flat direction changes, beyond rounding."""
+        J = np.asarray(self.likelihood.jacobian)
+        moved, most = np.abs(J @ self.flat), np.abs(J) @ np.abs(self.flat)
+        return np.asarray(((moved > CANCELS * most) & (moved > 0)).any(axis=1))
 
 
 def evaluate(likelihood: Likelihood, *, observed: bool, scale: float = 1.0) -> Evaluated:
     """Read the rows once; refuse rows that are not those of the fit."""
     value, gradient, information = likelihood.at(likelihood.inner, observed=observed)
-    inverse, open_ = _inverse(information / scale)
+    inverse, flat = _inverse(information / scale)
     step = inverse @ gradient / scale
     error = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
     if np.any(np.abs(step) > FITTED * np.maximum(error, np.finfo(float).tiny)):
@@ -46,18 +62,19 @@ def evaluate(likelihood: Likelihood, *, observed: bool, scale: float = 1.0) -> E
             "the likelihood of these rows is not greatest at the fitted coefficients: pass the rows, weights "
             "and offsets that were fitted, or fit with a smaller tol."
         )
-    return Evaluated(likelihood, value, gradient, inverse, open_)
+    return Evaluated(likelihood, value, gradient, inverse, flat)
 
 
-def _inverse(information: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
-    """Return the inverse where there is one, and which parameters lie along a direction that is not told."""
+def _inverse(information: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the inverse where there is one, and the directions that are not told."""
     size = np.sqrt(np.maximum(np.diagonal(information), 0.0))
     size[size == 0] = 1.0
     bends, axes = linalg.eigh(information / size[:, None] / size, check_finite=False)
     told = bends > FLAT * bends.max(initial=0.0)
     inverse = (axes[:, told] / bends[told]) @ axes[:, told].T / size[:, None] / size
-    open_ = (axes[:, ~told] ** 2).sum(axis=1) > 1e-8
-    return inverse, open_
+    flat = axes[:, ~told]
+    flat = np.where(np.abs(flat) > 1e-4, flat, 0.0)  # what is less is rounding, or of no account
+    return inverse, flat / size[:, None]
 
 
 def parameter_covariance(found: Evaluated, kind: Covariance, groups: Any) -> tuple[Matrix, str]:

@@ -163,8 +163,8 @@ class LikelihoodInference:
         likelihood, scale = found.likelihood, numbers.dispersion
         estimate = likelihood.theta
         error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-        error = np.where(_opened(likelihood, found.open), np.nan, error)
-        freedom = numbers.count - len(estimate) + int(found.open.sum())
+        error = np.where(found.open, np.nan, error)
+        freedom = numbers.count - found.rank
         law: Any = stats.t(freedom) if numbers.scaled and freedom > 0 else stats.norm()
         with np.errstate(divide="ignore", invalid="ignore"):
             z = estimate / error
@@ -178,13 +178,13 @@ class LikelihoodInference:
             ends = [profile_interval(found, k, error[k], scale, level) for k in range(len(estimate))]
             lower, upper = np.array(ends).T
         null = null_value(likelihood)
-        slopes = len(likelihood.slope_places())
+        slopes = len(likelihood.slope_places()) - found.flat.shape[1]
         lr = max(2.0 * (found.value - null) / scale, 0.0)
         value, base = (
             found.value / _share(numbers) + numbers.constant,
             null / _share(numbers) + numbers.constant,
         )
-        n, parameters = numbers.count, len(estimate) - int(found.open.sum())
+        n, parameters = numbers.count, found.rank
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             cox = 1.0 - np.exp(2.0 * (base - value) / n)
             most = 1.0 - np.exp(2.0 * base / n)
@@ -257,11 +257,6 @@ class LikelihoodInference:
 def _check_level(of: str, level: float) -> None:
     if not 0 < level < 1:
         raise ParameterError(f"{of}: level={level!r} is not allowed; it lies between 0 and 1, such as 0.95.")
-
-
-def _opened(likelihood: Likelihood, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the model's parameters depend on one that the rows leave open."""
-    return np.asarray((np.abs(likelihood.jacobian) > 0) @ inside.astype(float) > 0)
 
 
 def _share(numbers: FitNumbers) -> float:

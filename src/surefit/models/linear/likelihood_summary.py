@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.diagnosis import listed
+
 Vector = NDArray[np.float64]
 
 
@@ -78,4 +80,21 @@ class LikelihoodSummary:
             lines.append(
                 f"{label:{width}} {estimate:12.5g} {error:12.4g} {z:9.3f} {p:9.3g}   {low:.5g} to {high:.5g}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *depending(self.names, np.isnan(self.standard_error), self.freedom)])
+
+
+def depending(names: tuple[str, ...], open_: NDArray[np.bool_], freedom: float) -> list[str]:
+    """Return the lines that tell why some parameters have no errors, if for columns that depend on others.
+
+    >>> depending(("intercept", "a", "b", "c"), np.array([False, True, False, True]), 10.0)[1]
+    'nan: a, c depend on each other: other coefficients of theirs fit as well, and the rows tell no errors.'
+    """
+    if not open_.any() or freedom <= 0:  # without freedom no error is known at all
+        return []
+    which = [name for name, left_open in zip(names, open_, strict=True) if left_open]
+    return [
+        "",
+        f"nan: {listed(which, 12)} depend on each other: other coefficients of theirs fit as well, and the "
+        "rows tell no errors.",
+        "Drop one column of each dependency, which diagnosis_ writes out, and fit again.",
+    ]

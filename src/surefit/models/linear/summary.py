@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from surefit.models.linear.inference import Basis, Covariance, t_interval
+from surefit.models.linear.likelihood_summary import depending
 
 Vector = NDArray[np.float64]
 
@@ -72,7 +73,8 @@ class Summary:
             lines.append(
                 f"{name:{width}} {estimate:12.5g} {error:12.4g} {t:9.3f} {p:9.3g}   {low:.5g} to {high:.5g}"
             )
-        return "\n".join(lines)
+        open_ = np.concatenate([np.zeros(len(self.names) - len(self.vif), dtype=bool), np.isinf(self.vif)])
+        return "\n".join([*lines, *depending(self.names, open_, self.freedom)])
 
 
 def summarise(
