@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from tests.reference.glm_rows import rows
 
 import surefit
-from surefit.core.errors import DataError, ParameterError, RefusalError, SurefitWarning
+from surefit.core.errors import DataError, ParameterError, RefusalError, SeparationWarning, SurefitWarning
 from surefit.models.linear.separation import separation
 
 GLM = surefit.GeneralizedLinearRegressor
@@ -229,3 +230,58 @@ def test_a_column_that_depends_on_others_is_named_and_costs_no_parameter(kind):
     assert {"x0", "x1", "x3"} == set(re.findall(r"x\d", note))
     assert "Drop one column" in str(found)
     assert "nan:" not in str(whole)
+
+
+@pytest.mark.parametrize("name", ["poisson", "tweedie", "negative binomial"])
+def test_an_infimum_that_no_coefficients_attain_is_told(name):
+    """A column that only rows of count 0 have, and fewer rows than columns: some means fall for ever."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = rng.poisson(np.exp(0.3 * X[:, 0])).astype(float)
+    y[:5] = 0.0
+    model = {
+        "poisson": surefit.PoissonRegressor(alpha=0.0),
+        "tweedie": surefit.TweedieRegressor(power=1.5, alpha=0.0),
+        "negative binomial": GLM("negative_binomial", theta=1.0),
+    }[name]
+    alone = np.column_stack([X, np.arange(200) < 5])
+    few = rng.normal(size=(20, 40))
+    tables = {"x3": (alone, y), "x0": (few, y[3:23])}
+    for column, (table, counts) in tables.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SurefitWarning)
+            found = clone(model).fit(table, counts)
+        assert found.certificate_.holds
+        assert "infimum that no coefficients attain" in found.certificate_.statement
+        told = next(finding for finding in found.diagnosis_ if finding.code == "no-minimum")
+        assert column in told.columns
+        again = surefit.verify(found, table, counts)
+        assert again.holds
+        assert again.measure == found.certificate_.measure
+    assert told.evidence["rows"] == np.count_nonzero(y[3:23] == 0)
+    attained = [clone(model).fit(X, y), clone(model).set_params(alpha=0.1).fit(alone, y)]
+    alone[7, 3], y[7] = 1.0, 2.0  # a row with a count has the column as well
+    attained.append(clone(model).fit(alone, y))
+    for each in attained:
+        assert "infimum" not in each.certificate_.statement
+        assert "no-minimum" not in [finding.code for finding in each.diagnosis_]
+
+
+def test_softmax_without_a_penalty_is_proved_where_one_class_is_told_apart():
+    """The loss hardly bends along what tells a class apart, and what it leaves there is next to nothing."""
+    X, y = load_iris(return_X_y=True)
+    two = surefit.LogisticRegression(C=np.inf, tol=1e-10).fit(X[50:], y[50:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        every = surefit.LogisticRegression(C=np.inf).fit(X, y)
+        apart = surefit.LogisticRegression(C=np.inf).fit(X[:, :2] + 9.0 * y[:, None], y)
+    assert every.certificate_.holds, every.certificate_.statement
+    assert apart.certificate_.holds, apart.certificate_.statement
+    assert surefit.verify(every, X, y).holds
+    # The first class costs nothing in the end: what is left is the likelihood of the other two.
+    least = two.certificate_.parts["objective"] * 100 / 150
+    proof = every.certificate_
+    assert 0 <= proof.parts["objective"] - least <= proof.value * proof.parts["scale"]
+    assert apart.certificate_.parts["objective"] <= 1e-6 * apart.certificate_.parts["scale"]
+    every.coef_ = every.coef_ * 1.001
+    assert not surefit.verify(every, X, y).holds

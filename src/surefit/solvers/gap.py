@@ -42,6 +42,8 @@ TINY = float(np.finfo(float).tiny)
 SMALL = 0.01  # of the penalty's part: a bound on the loss's that is no larger need not be exact
 SLIGHT = 1e-10  # of the scale: a gap that needs no closer look
 NEARLY = 1e-8  # cosine of slopes and columns that more digits of w cannot make much smaller
+FLAT = 1e-13  # of the greatest curvature: what bends by less is rounding
+FLATTER = (1e-9, 1e-6)
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = 60  # rounds in which equal levels agree on their slopes: half is left after each at the worst
 FREE_PULL = "cosine of slopes and a direction that nothing holds back"
@@ -263,6 +265,12 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
         also = _beyond(free, np.asarray(objective.penalty.free_directions(objective.columns, -gradient)))
         if not also.shape[1]:
             yield Correction(free, beta), gradient, left
+            # Where classes are told apart, or counts are 0, the loss hardly bends: a step for the last of the
+            # pull takes slopes beyond their ends, and what pull there is is next to nothing.
+            for flat in FLATTER if basis.shape[1] > 1 else ():
+                beta, moved = _newton_along(at, basis, flat)
+                left = greatest_cosine(objective, free, moved, at)
+                yield Correction(free, beta), _held(point, moved, free, at), left
             break
         free = np.hstack([free, also])
         at = point.slopes_at(free)
@@ -334,32 +342,38 @@ def _cosine_of_columns(gradient: Array, at: Slopes, objective: Objective) -> flo
     return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
 
-def _newton_along(at: Slopes, basis: Array) -> tuple[Array, Array]:
-    """Return the step along the basis that takes the gradient's pull along it away, and what is left."""
+def _newton_along(at: Slopes, basis: Array, flat: float | None = None) -> tuple[Array, Array]:
+    """Return the step along the basis that takes the gradient's pull along it away, and what is left.
+
+    flat: of the greatest curvature of a row; directions that bend by less are left alone.
+    """
+    sizes = None if flat is None else np.sqrt(np.maximum(at.free_squares, TINY))
+    cut = FLAT if flat is None else flat
     single = at.gradient.ndim == 1
     gradient = at.gradient[:, None] if single else at.gradient
     if at.bend.ndim == 4:
         outputs, f = gradient.shape[1], basis.shape[1]
         matrix = np.einsum("qf,abqg->afbg", basis, at.bend).reshape(outputs * f, outputs * f)
-        beta = _solve(matrix, (basis.T @ gradient).T.ravel()).reshape(outputs, f).T
+        every = None if sizes is None else np.tile(sizes, outputs)
+        beta = _solve(matrix, (basis.T @ gradient).T.ravel(), cut, every).reshape(outputs, f).T
         return beta, gradient - np.einsum("abqf,fb->qa", at.bend, beta)
     beta = np.column_stack(
-        [_solve(basis.T @ bend, basis.T @ g) for bend, g in zip(at.bend, gradient.T, strict=True)]
+        [_solve(basis.T @ bend, basis.T @ g, cut, sizes) for bend, g in zip(at.bend, gradient.T, strict=True)]
     )
     left = gradient - np.column_stack([bend @ b for bend, b in zip(at.bend, beta.T, strict=True)])
     return (beta[:, 0], left[:, 0]) if single else (beta, left)
 
 
-def _solve(matrix: Array, right: Array) -> Array:
+def _solve(matrix: Array, right: Array, flat: float = FLAT, size: Array | None = None) -> Array:
     """Solve a symmetric system, a singular one by least squares, whatever the scales of its columns."""
     if not len(right):
         return np.zeros(0)
-    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0)) if size is None else size.copy()
     size[size == 0] = 1.0
     scaled = matrix / size[:, None] / size
     if not (np.isfinite(scaled).all() and np.isfinite(right).all()):
         return np.zeros_like(right)  # beyond the range of floats there is no step, and no proof
-    found: Array = linalg.lstsq(scaled, right / size, cond=1e-13, check_finite=False)[0] / size
+    found: Array = linalg.lstsq(scaled, right / size, cond=flat, check_finite=False)[0] / size
     return found
 
 

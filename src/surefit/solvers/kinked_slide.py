@@ -75,7 +75,8 @@ def _way_down(rows: KinkedRows, face: Face) -> Array | None:
     energy, squares = float(np.linalg.norm(of_rows)), rows.squared()
     noise = ROUNDING * (np.sqrt(squares) * energy + np.abs(of_coefficients))
     units = np.sqrt(np.where(squares > 0, squares, 1.0))
-    _, lengths, axes = linalg.svd(A / units, full_matrices=True, check_finite=False)
+    triangle = linalg.qr(A / units, mode="r", check_finite=False)[0][: A.shape[1]]
+    _, lengths, axes = linalg.svd(triangle, check_finite=False)
     rank = int(np.count_nonzero(lengths > CUT * lengths.max(initial=0.0)))
     free = axes[rank:]
     along = free @ (pull / units)

@@ -30,6 +30,7 @@ Row by row: ``sgd_fit.py`` runs the epochs of ``sgd_base.py``, whose losses and 
 orders); ``perceptron.py`` is one of them; ``sparse_coefficients.py`` keeps few coefficients in little room.
 ``glm.py`` is what generalised linear models share: ``glm_offset.py`` moves columns into the scores,
 ``glm_start.py`` finds scores that a link takes, ``glm_influence.py`` looks for rows that pull,
-``glm_inference.py`` and ``class_inference.py`` say what their likelihoods are, and ``likelihood*.py`` and
-``marginal_effects.py`` infer from any of them. ``ordinal_classifier.py`` learns thresholds with them.
+``unattained.py`` for counts without a best answer, ``glm_inference.py`` and ``class_inference.py`` say what
+their likelihoods are, and ``likelihood*.py`` and ``marginal_effects.py`` infer from any of them.
+``ordinal_classifier.py`` learns thresholds with them.
 """

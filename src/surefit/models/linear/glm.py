@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
+from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.door import Accepts, is_streamed
 from surefit.data.schema import Schema
@@ -39,6 +40,7 @@ from surefit.models.linear.glm_offset import (
 )
 from surefit.models.linear.glm_start import feasible_start
 from surefit.models.linear.mean_loss import MeanLossModel, plain_intercept
+from surefit.models.linear.unattained import unattained_evidence
 from surefit.penalties.base import Penalty
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
@@ -47,6 +49,8 @@ from surefit.solvers.choose import SECOND_ORDER_LARGEST
 from surefit.solvers.fisher_scoring import FisherScoring
 from surefit.solvers.objective import Objective
 from surefit.stats.deviance import Deviance
+
+UNATTAINED = ", towards an infimum that no coefficients attain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,22 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
         )
 
     def _evidence(self, objective: Objective, solution: Solution) -> Any:
-        return {**super()._evidence(objective, solution), "column_names": objective.source.schema.names}
+        return {
+            **super()._evidence(objective, solution),
+            **unattained_evidence(objective, solution),
+            "column_names": objective.source.schema.names,
+        }
+
+    def _proof(self, objective: Objective, solution: Solution) -> Certificate:
+        proof = super()._proof(objective, solution)
+        if proof.claim != "optimal" or not unattained_evidence(objective, solution):
+            return proof
+        return replace(proof, measure=proof.measure + UNATTAINED)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        again = super()._certify(source, engine)
+        told = self.certificate_.measure.endswith(UNATTAINED) and again.claim == "optimal"
+        return replace(again, measure=again.measure + UNATTAINED) if told else again
 
     def _packed(self) -> NDArray[np.float64]:
         coef = self.coef_[self._taken_out().kept(len(self.coef_))]

@@ -1,0 +1,42 @@
+"""Counts of zero whose means fall for ever, so that no coefficients are best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
+
+
+class NoMinimum(Rule):
+    """A direction was found along which means of zero counts fall and all other means stay."""
+
+    name = "no-minimum"
+    needs = ("falling_zeros",)
+
+    def findings(self, evidence: Evidence) -> Iterable[Finding]:
+        """Name the columns of that direction."""
+        columns, rows = evidence["falling_zeros"]
+        if rows == 0:
+            return
+        names = named(evidence.get("column_names"), columns)
+        along = f"along {listed(names)}" if names else "along the intercept"
+        yield Finding(
+            code=self.name,
+            severity="warning",
+            message=f"No coefficients are best: {along} the means of {rows} rows with a count of 0 fall for "
+            "ever and those of all other rows stay, so that the objective has an infimum and no minimum, and "
+            "the size of these coefficients says where the fit stopped.",
+            remedy="Add a penalty, alpha above 0, or leave out a column that only rows of count 0 tell.",
+            columns=names,
+            evidence={"rows": float(rows)},
+        )
+
+    @classmethod
+    def sick(cls) -> Evidence:
+        """One column, which three rows of count 0 alone have."""
+        return {"falling_zeros": ((1,), 3), "column_names": ("age", "region")}
+
+    @classmethod
+    def sound(cls) -> Evidence:
+        """No direction was found."""
+        return {"falling_zeros": ((), 0)}
