@@ -18,12 +18,11 @@ from surefit.stats.trials import Trial
 class Margins(Statistic):
     """Weight of all rows and of those on the wrong side, the least margin y (x'w + b), the longest row.
 
-    A row on the plane itself is on the wrong side. radius: of the rows with a 1 beside them. lightest,
-    heaviest: the least and the greatest weight of a row that counts.
+    A row on the plane itself is on the wrong side. radius: of the rows with a 1 beside them.
 
     >>> batch = Batch(np.array([[3.0], [-2.0]]), np.array([1.0, 1.0]))
     >>> Margins.of(batch, w=np.ones(1), intercept=0.0)
-    Margins(weight=2.0, wrong=1.0, least=-2.0, radius=3.1622776601683795, lightest=1.0, heaviest=1.0)
+    Margins(weight=2.0, wrong=1.0, least=-2.0, radius=3.1622776601683795)
     """
 
     name = "margins"
@@ -32,8 +31,6 @@ class Margins(Statistic):
     wrong: float
     least: float
     radius: float
-    lightest: float = np.inf
-    heaviest: float = 0.0
 
     @classmethod
     def of(
@@ -49,14 +46,7 @@ class Margins(Statistic):
         squares = X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)
         lengths = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()[counted] + 1.0)
         wrong = float(s[counted][margins <= 0].sum())
-        return cls(
-            float(s.sum()),
-            wrong,
-            float(margins.min(initial=np.inf)),
-            float(lengths.max(initial=0.0)),
-            float(s[counted].min(initial=np.inf)),
-            float(s[counted].max(initial=0.0)),
-        )
+        return cls(float(s.sum()), wrong, float(margins.min(initial=np.inf)), float(lengths.max(initial=0.0)))
 
     def __add__(self, other: Margins) -> Margins:
         return Margins(
@@ -64,8 +54,6 @@ class Margins(Statistic):
             self.wrong + other.wrong,
             min(self.least, other.least),
             max(self.radius, other.radius),
-            min(self.lightest, other.lightest),
-            max(self.heaviest, other.heaviest),
         )
 
     @classmethod

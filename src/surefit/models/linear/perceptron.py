@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.native.coefficient_set import CoefficientSet
 from surefit.core.parameters import Count, Fraction, Positive, RandomState, Strength, Tolerance, WholeNumber
 from surefit.core.trace import Trace
+from surefit.data.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
@@ -137,7 +138,6 @@ class Perceptron(StochasticClassifier):
         self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
-        alike = True
         wrong, bound, objective, least, radius, margins = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
         for target, point in zip(objectives, points, strict=True):
             coef, intercept = target.split(point)
@@ -150,35 +150,59 @@ class Perceptron(StochasticClassifier):
             least, radius = min(least, gap), max(radius, found.radius)
             objective += target.value(point)
             margins += gap
-            alike = alike and found.lightest == found.heaviest
         parts = {"objective": objective, "radius": radius, "margin": least, "margins": margins}
-        if wrong == 0 and alike and self._has_bound(objectives[0], fitting=bool(problems)):
+        if wrong == 0 and self._has_bound(objectives, fitting=bool(problems)):
             parts["bound"] = bound
             if problems:
                 parts["steps"] = float(max(problem.moves for problem in problems))
         measure = "share of training rows on the wrong side of a plane"
         return Certificate("optimal", measure, wrong, float(self.tol or 0.0), parts)
 
-    def _has_bound(self, objective: Objective, *, fitting: bool) -> bool:
+    def _has_bound(self, objectives: Sequence[Objective], *, fitting: bool) -> bool:
         """Whether the theorem is about this fit: single steps of one size, from zeros, with nothing else."""
-        held = self._held(objective.columns)
+        held = self._held(objectives[0].columns)
         elsewhere = any(given is not None for given in self.__dict__.get("_init", ()))
         before = self.__dict__.get("certificate_")
         if fitting:
             elsewhere = elsewhere or (self.warm_start and before is not None)
         elif before is not None:
             elsewhere = "bound" not in before.parts
-        slower = self.fit_intercept and is_sparse(objective.source)
+        slower = self.fit_intercept and is_sparse(objectives[0].source)
         # The bound of a plane is for steps that may come as far as any multiple of it: not within a box.
         within_cone = held is None or held.cone
         penalised = self.penalty is not None and self.alpha > 0
-        return within_cone and not (self.batch or penalised or slower or elsewhere)
+        if not within_cone or self.batch or penalised or slower or elsewhere:
+            return False
+        return all(each.accumulate(_StepSizes.of).one for each in objectives)
 
     def _proof(
         self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
     ) -> Certificate:
         found = super()._proof(problems, points, trace, led_down=led_down)
         return replace(found, tolerance=0.0) if found.value == 0 else found
+
+
+@dataclass(frozen=True, slots=True)
+class _StepSizes:
+    """The least and the greatest weight of a row, which its steps are multiplied by; rows of 0 take none."""
+
+    least: float = np.inf
+    most: float = 0.0
+
+    @classmethod
+    def of(cls, batch: Batch) -> _StepSizes:
+        if batch.weight is None:
+            return cls(1.0, 1.0) if len(batch) else cls()
+        counted = np.asarray(batch.weight)[np.asarray(batch.weight) > 0]
+        return cls(float(counted.min(initial=np.inf)), float(counted.max(initial=0.0)))
+
+    def __add__(self, other: _StepSizes) -> _StepSizes:
+        return _StepSizes(min(self.least, other.least), max(self.most, other.most))
+
+    @property
+    def one(self) -> bool:
+        """Whether all steps are of one size."""
+        return self.least == self.most
 
 
 def _wrong_share(problem: Problem) -> float:
