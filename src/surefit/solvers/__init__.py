@@ -11,7 +11,8 @@ Squares with a penalty a coefficient have an engine of their own: ``squared_colu
 by working sets (``working_set``), and ``squared_sums`` over moments. Both end in ``quadratic``, coordinate
 descent with exact steps, and are proved by ``table_gap``. Targets that share their columns have
 ``task_columns``; within bounds and orders ``task_within``, which splits (``task_splitting``), ends on a face
-(``task_face``) and is proved by ``task_gap``.
+(``task_face``) and is proved by ``task_gap``. One quadratic within bounds and orders (``level_limits``) has
+``quadratic_within``, by active sets, and ``path_within`` for all strengths of its absolute values.
 
 Mean loss plus penalty is an ``objective``, and ``base`` the contract of those who minimise one: ``newton``
 and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_form``, ``coordinate_descent``,

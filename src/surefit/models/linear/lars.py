@@ -21,6 +21,8 @@ from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.linear import lars_fit
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.constrained_path import ConstrainedPath
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.ridge import NoInference
 from surefit.solvers.homotopy import LassoPath, Method, lasso_homotopy
 
@@ -51,6 +53,7 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
     learns: ClassVar[type] = LarsParameters
     method: Method = "lasso"
     positive: bool
+    constraints: Any = None
 
     fit_intercept: bool
     fit_path: bool
@@ -73,23 +76,36 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
         return None  # each target has a path of its own
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        problems, evidence = lars_fit.path_problems(source, engine, self.fit_intercept)
-        paths = [
-            lasso_homotopy(
-                problem,
-                method=self.method,
-                alpha_min=self._end(),
-                max_iter=self._steps(),
-                positive=self.positive,
-                trace=trace,
-            )
-            for problem in problems
-        ]
+        problems, evidence = self._problems(source, engine)
+        paths = [self._follow(problem, trace) for problem in problems]
         coef = np.column_stack([path.at(float(path.alphas[-1])) for path in paths])
         pairs = zip(problems, paths, coef.T, strict=True)
         intercept = np.array([problem.mean_y - path.centre @ w for problem, path, w in pairs])
         parameters = self._parameters(source.schema, coef, intercept, paths)
         return Learned(parameters, self._proof(source, engine, coef, intercept, parameters), evidence)
+
+    def _problems(self, source: Source, engine: Engine) -> tuple[list[Any], dict[str, Any]]:
+        """Return one problem a target, and what was learnt of the columns."""
+        if self.constraints is None:
+            return lars_fit.path_problems(source, engine, self.fit_intercept)
+        problems, evidence = self._within().problems(source, engine)
+        return list(problems), evidence
+
+    def _within(self) -> ConstrainedPath:
+        return ConstrainedPath(type(self).__name__, self.constraints, self.positive, self.fit_intercept)
+
+    def _follow(self, problem: Any, trace: Trace | None = None) -> LassoPath:
+        """Follow the path of a problem to its end."""
+        if self.constraints is not None:
+            return self._within().follow(problem, alpha_min=self._end(), max_iter=self._steps(), trace=trace)
+        return lasso_homotopy(
+            problem,
+            method=self.method,
+            alpha_min=self._end(),
+            max_iter=self._steps(),
+            positive=self.positive,
+            trace=trace,
+        )
 
     def _parameters(
         self, schema: Schema, coef: Any, intercept: NDArray[np.float64], paths: list[LassoPath]
@@ -110,6 +126,9 @@ class PathRegression(NoInference, LinearPrediction, RegressorMixin, Estimator, a
     def _proof(
         self, source: Source, engine: Engine, coef: Any, intercept: Any, found: LarsParameters
     ) -> Certificate:
+        if self.constraints is not None:
+            alphas = [self._end()] * coef.shape[1]
+            return self._within().proof(source, engine, coef, intercept, alphas)
         return lars_fit.proof(
             source,
             engine,
@@ -159,7 +178,9 @@ class LassoLars(PathRegression):
     strength from ``alphas_[0]``, at which the first column joins, to ``alpha``: see ``coef_at``. alpha: the
     strength. max_iter: steps at the most. positive: whether w must not be negative. fit_path: whether to keep
     ``coef_path_``. eps, jitter, precompute, copy_X, verbose, random_state: without effect (ties are broken by
-    the number of the column, sums are taken where that is cheaper, X is never changed).
+    the number of the column, sums are taken where that is cheaper, X is never changed). constraints: as in
+    :class:`~surefit.LinearModel`; the path within them is exact as well, and begins at the bounds next to
+    zero where zero is not allowed.
 
     >>> import numpy as np
     >>> from surefit import LassoLars
@@ -184,6 +205,7 @@ class LassoLars(PathRegression):
         positive: bool = False,
         jitter: NonNegative | None = None,
         random_state: RandomState = None,
+        constraints: Constraints = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -196,6 +218,7 @@ class LassoLars(PathRegression):
         self.positive = positive
         self.jitter = jitter
         self.random_state = random_state
+        self.constraints = constraints
 
     def _steps(self) -> int:
         return self.max_iter
@@ -212,6 +235,11 @@ class Lars(PathRegression):
     good, also when a coefficient passes through zero, where scikit-learn turns it around and leaves the path.
 
     The certificate says that the active columns have slopes of one size, which none of the others exceeds.
+
+    constraints: as in :class:`~surefit.LinearModel`. Within them, slopes are of one size where nothing holds
+    a coefficient, and one that comes back to zero leaves, as a path that goes on without a second look would
+    not stay in the set: it is that of :class:`~surefit.LassoLars`. It ends at least squares within the
+    constraints, or before more than n_nonzero_coefs coefficients differ from zero, with a duality gap.
 
     >>> import numpy as np
     >>> from surefit import Lars
@@ -235,6 +263,7 @@ class Lars(PathRegression):
         fit_path: bool = True,
         jitter: NonNegative | None = None,
         random_state: RandomState = None,
+        constraints: Constraints = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
@@ -245,9 +274,17 @@ class Lars(PathRegression):
         self.fit_path = fit_path
         self.jitter = jitter
         self.random_state = random_state
+        self.constraints = constraints
 
     def _steps(self) -> int:
         return self.n_nonzero_coefs
+
+    def _follow(self, problem: Any, trace: Trace | None = None) -> LassoPath:
+        if self.constraints is None:
+            return super()._follow(problem, trace)
+        limit = 16 * problem.columns + 1000  # columns may come and go
+        within, most = self._within(), self.n_nonzero_coefs
+        return within.follow(problem, max_iter=limit, most_active=most, trace=trace)
 
     def _proof(
         self, source: Source, engine: Engine, coef: Any, intercept: Any, found: LarsParameters
@@ -255,6 +292,9 @@ class Lars(PathRegression):
         several = isinstance(found.alphas, list)
         alphas = found.alphas if several else [found.alphas]
         active = found.active if several else [found.active]
+        if self.constraints is not None:
+            last = [float(row[-1]) for row in alphas]
+            return self._within().proof(source, engine, coef, intercept, last)
         ends = {
             k: (float(row[-1]), np.asarray(some))
             for k, (row, some) in enumerate(zip(alphas, active, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.linear import lars_fit
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.elastic_net_cv import Folds
 from surefit.models.linear.lars import EPS, PathRegression, Precompute
 from surefit.models.linear.sparse_cv import Splits, folds_of
-from surefit.models.linear.sparse_fit import Problem
+from surefit.models.linear.sparse_fit import Problem, by_rows
 from surefit.models.linear.sparse_path import Path
 from surefit.solvers.homotopy import LassoPath, lasso_homotopy
 from surefit.solvers.squared_columns import SquaredColumns
@@ -60,6 +61,9 @@ class ChosenPath(PathRegression, abstract=True):
     def _prove(
         self, source: Source, engine: Engine, coef: Vector, intercept: float, alpha: float
     ) -> Certificate:
+        if self.constraints is not None:
+            at = coef[:, None], np.array([intercept])
+            return self._within().proof(source, engine, *at, [alpha])
         return lars_fit.proof(
             source,
             engine,
@@ -80,7 +84,7 @@ class LassoLarsCV(ChosenPath):
     The errors are those at all knots of all folds' paths, at most ``max_n_alphas`` of them. cv: folds, as in
     scikit-learn (5 by default). folds: "order" cuts them by the numbers of the rows; "content" by what is in
     them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
-    :class:`~surefit.LassoLars`; n_jobs: without effect.
+    :class:`~surefit.LassoLars`, whose constraints every fold keeps; n_jobs: without effect.
 
     >>> import numpy as np
     >>> from surefit import LassoLarsCV
@@ -106,6 +110,7 @@ class LassoLarsCV(ChosenPath):
         copy_X: bool = True,
         positive: bool = False,
         folds: Literal["order", "content"] = "order",
+        constraints: Constraints = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.verbose = verbose
@@ -118,6 +123,7 @@ class LassoLarsCV(ChosenPath):
         self.copy_X = copy_X
         self.positive = positive
         self.folds = folds
+        self.constraints = constraints
 
     def _end(self) -> float:
         found = self.__dict__.get("_chosen")
@@ -158,11 +164,15 @@ class LassoLarsCV(ChosenPath):
             raise DataError("no fold has a row of positive weight to be judged by: give fewer folds.")
         return knots, errors
 
-    def _walk(self, problem: Problem) -> LassoPath:
+    def _walk(self, problem: Any) -> LassoPath:
+        if self.constraints is not None:
+            return self._within().follow(problem, max_iter=self.max_iter)
         return lasso_homotopy(problem, max_iter=self.max_iter, positive=self.positive)
 
     def of_rows(self, batch: Batch) -> Problem:
         """Return the problem of rows in memory."""
+        if self.constraints is not None:
+            return self._within().of(Moments.of(by_rows(batch)))
         y = np.asarray(batch.y, dtype=np.float64).ravel()
         return SquaredColumns(batch.X, y, batch.weight, fit_intercept=self.fit_intercept)
 

@@ -97,6 +97,19 @@ def by_gap(
 
     reach: how long a coefficient may be in a constraint, which a slope's rounding is multiplied by.
     """
+    source, intercept, tolerance = near_zero(source, engine, coef, intercept, fit_intercept, reach)
+    return sparse_fit.recomputed(source, engine, penalty, coef, intercept, fit_intercept, tolerance)
+
+
+def near_zero(
+    source: Source,
+    engine: Engine,
+    coef: Matrix,
+    intercept: Vector,
+    fit_intercept: bool,
+    reach: float = 0.0,
+) -> tuple[Source, Vector, float]:
+    """Return rows so near to zero that nothing cancels, the intercept there, and what rounding allows."""
     spreads: Any = engine.accumulate(spread_of_both, source)
     columns, target = spreads["columns"], spreads["target"]
     rms, size = (np.sqrt(np.maximum(part.scatter / part.weight, 0.0)) for part in (columns, target))
@@ -111,7 +124,7 @@ def by_gap(
     if fit_intercept and far and not (batch is not None and sparse.issparse(batch.X)):
         source = MappedSource(source, source.schema, _Shifted(columns.mean, target.mean))
         intercept = intercept + columns.mean @ coef - target.mean
-    return sparse_fit.recomputed(source, engine, penalty, coef, intercept, fit_intercept, tolerance)
+    return source, intercept, tolerance
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from surefit.core.trace import Trace
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.linear import lars_fit
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.lars import EPS, Precompute
 from surefit.models.linear.lars_cv import ChosenPath
 from surefit.models.linear.sparse_fit import Problem
-from surefit.solvers.homotopy import LassoPath, lasso_homotopy
+from surefit.solvers.homotopy import LassoPath
 from surefit.solvers.least_squares import from_gram, from_singular_gram
 from surefit.solvers.squared_sums import SquaredSums
 
@@ -46,7 +46,8 @@ class LassoLarsIC(ChosenPath):
     where d, the number of coefficients that are not zero, estimates the degrees of freedom, and c is 2 for
     "aic" and log W for "bic". noise_variance: :math:`\sigma^2`; by default that of least squares on all
     columns, which needs more rows than columns. The other parameters are those of
-    :class:`~surefit.LassoLars`.
+    :class:`~surefit.LassoLars`. Under constraints d counts what is free to move: equal levels as one, and no
+    coefficient at a bound.
 
     >>> import numpy as np
     >>> from surefit import LassoLarsIC
@@ -70,6 +71,7 @@ class LassoLarsIC(ChosenPath):
         copy_X: bool = True,
         positive: bool = False,
         noise_variance: Positive | None = None,
+        constraints: Constraints = None,
     ) -> None:
         self.criterion = criterion
         self.fit_intercept = fit_intercept
@@ -80,14 +82,17 @@ class LassoLarsIC(ChosenPath):
         self.copy_X = copy_X
         self.positive = positive
         self.noise_variance = noise_variance
+        self.constraints = constraints
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        (problem,), evidence = lars_fit.path_problems(source, engine, self.fit_intercept)
-        path = lasso_homotopy(problem, max_iter=self.max_iter, positive=self.positive, trace=trace)
+        (problem,), evidence = self._problems(source, engine)
+        path = self._follow(problem, trace)
         weight = evidence["weight"]
         noise = self._noise(problem, weight) if self.noise_variance is None else float(self.noise_variance)
         squares = weight * _mean_squares(path, problem, source)
         freedom = (np.abs(path.coefs.toarray()) > EPS).sum(axis=0)
+        if self.constraints is not None:
+            freedom = self._within().freedom(path)
         cost = 2.0 if self.criterion == "aic" else float(np.log(weight))
         with np.errstate(divide="ignore", invalid="ignore"):
             criterion = weight * np.log(2 * np.pi * noise) + squares / noise + cost * freedom
