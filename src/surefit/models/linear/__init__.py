@@ -6,11 +6,16 @@ and intervals where theory holds. Ridge: ``ridge_fit.py`` chooses between sums, 
 and passes (``passes.py``), ``ridge_gap.py`` proves the answer, ``leave_one_out.py`` and ``ridge_folds.py``
 predict rows without themselves, and ``ridge_scores.py`` compares penalties by that; ``content_folds.py``
 does it from sums alone, which lets rows come and go. Exact paths: ``lars_fit.py`` makes the problems that
-``solvers/homotopy.py`` follows, and proves where they end; ``constrained.py`` bounds the size instead.
+``solvers/homotopy.py`` follows, and proves where they end; ``constrained_path.py`` keeps one within bounds
+and orders, ``constrained.py`` bounds the size instead.
 ``leverage.py`` looks for rows and columns that deserve a second look. With a prior:
 ``gaussian_posterior.py`` solves for the posterior, ``evidence.py`` climbs to the likeliest precisions
 (``gram_axes.py``: along axes that large units do not hide),
-``bayesian_prediction.py`` says how sure a prediction is.
+``bayesian_prediction.py`` says how sure a prediction is; ``laplace_evidence.py`` does for classes what the
+first two do. Constraints cut a posterior: ``constrained_mode.py`` finds and proves the mode within,
+``truncated_normal.py`` how likely the set is (``truncated_tilt.py``: where to look), ``truncated_draws.py``
+draws, ``truncated_posterior.py`` and ``predictive_mixture.py`` say what draws tell, and ``cut_posterior.py``
+is what the models share.
 
 ``mean_loss.py`` fits whatever minimises mean loss plus penalty: a model says which loss, penalty and
 solver, ``constraints.py`` bounds or orders its coefficients (``constrained_squares.py`` those of models

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.parameters import Count, NonNegative, Tolerance
+from surefit.core.parameters import Count, NonNegative, RandomState, Tolerance
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.evidence_regression import EvidenceRegression
 from surefit.models.linear.gaussian_posterior import inverse_root
@@ -80,7 +81,8 @@ class ARDRegression(EvidenceRegression):
 
     threshold_lambda: a coefficient whose precision passes it is zero from then on. The other parameters are
     those of :class:`~surefit.BayesianRidge`. ``lambda_`` has a precision a column, and ``sigma_`` is the
-    covariance of the coefficients that are left. ``scores_`` are the log-evidence of those, too.
+    covariance of the coefficients that are left. ``scores_`` are the log-evidence of those, too. Under
+    constraints a column that dropped out is a level at zero, unless its bounds do not allow that.
 
     >>> from surefit import ARDRegression
     >>> X = [[0.0, 1.0], [1.0, -1.0], [2.0, -1.0], [3.0, 1.0], [4.0, 0.0]]
@@ -103,6 +105,8 @@ class ARDRegression(EvidenceRegression):
         fit_intercept: bool = True,
         copy_X: bool = True,
         verbose: bool = False,
+        constraints: Constraints = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.max_iter = max_iter
         self.tol = tol
@@ -115,6 +119,8 @@ class ARDRegression(EvidenceRegression):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.verbose = verbose
+        self.constraints = constraints
+        self.random_state = random_state
 
     def _used(self, precision: Any) -> NDArray[np.bool_]:
         return np.asarray(precision) < self.threshold_lambda

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import ParameterError
 from surefit.models.linear.base import LinearPrediction
+from surefit.models.linear.truncated_posterior import TruncatedPosterior
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -20,8 +22,13 @@ Vector = NDArray[np.float64]
 class BayesianPrediction(LinearPrediction):
     """Predictions whose spread is that of the coefficients plus that of the noise.
 
-    A family writes ``_spreads``, the variance of the mean at each of some rows, and ``_noise``.
+    A family writes ``_spreads``, the variance of the mean at each of some rows, and ``_noise``; and ``_cut``
+    where constraints cut the posterior, which is then known by draws.
     """
+
+    def _cut(self) -> TruncatedPosterior | None:
+        """Return the posterior within constraints; None without any."""
+        return None
 
     @abstractmethod
     def _spreads(self, X: Any) -> Vector:
@@ -46,16 +53,24 @@ class BayesianPrediction(LinearPrediction):
         return None if both is None else (both[:, 0], both[:, 1])
 
     def _mean_and_std(self, X: Any) -> Matrix:
-        variance = (self._spreads(X) + self._noise()) * _stretch(self._freedom())
+        cut = self._cut()
+        if cut is None:
+            variance = (self._spreads(X) + self._noise()) * _stretch(self._freedom())
+        else:
+            variance = cut.spreads(X) + cut.noise
         return np.column_stack([self._linear(X), np.sqrt(variance)])
 
     def predictive(self, X: Any, *, of: str = "new") -> Any:
         """The distribution of a "new" observation at each row, or of the "mean" there.
 
-        A normal or a Student t of scipy, with pdf, cdf, ppf and rvs, over all rows at once.
+        A normal or a Student t of scipy, with pdf, cdf, ppf and rvs, over all rows at once; within
+        constraints a mixture of normal ones, one for each draw from the posterior.
         """
-        if of not in ("new", "mean"):
-            raise ParameterError(f"of={of!r} is not allowed; it must be 'new' or 'mean'.")
+        _check_kind(of)
+        cut = self._fitted_cut()
+        if cut is not None:
+            planes = self._answer(lambda X: cut.at(X, of).planes, X)  # type: ignore[attr-defined]
+            return cut.predictive(planes, of)
         both = self._answer(self._mean_and_spread, X)  # type: ignore[attr-defined]
         scale = np.sqrt(both[:, 1] + (self._noise() if of == "new" else 0.0))
         freedom = self._freedom()
@@ -70,7 +85,20 @@ class BayesianPrediction(LinearPrediction):
 
     def predict_interval(self, X: Any, *, level: float = 0.95, of: str = "new") -> Matrix:
         """Lower and upper bound for each row, (n, 2): of a "new" observation, or of the "mean" there."""
+        _check_kind(of)
+        cut = self._fitted_cut()
+        if cut is not None:
+            return self._answer(lambda X: cut.intervals(X, level, of), X)  # type: ignore[attr-defined]
         return ends(self.predictive(X, of=of), level)
+
+    def _fitted_cut(self) -> TruncatedPosterior | None:
+        check_is_fitted(self)
+        return self._cut()
+
+
+def _check_kind(of: str) -> None:
+    if of not in ("new", "mean"):
+        raise ParameterError(f"of={of!r} is not allowed; it must be 'new' or 'mean'.")
 
 
 def ends(distribution: Any, level: float) -> Matrix:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.parameters import Count, NonNegative, Positive
+from surefit.core.parameters import Count, NonNegative, Positive, RandomState
 from surefit.models.candidate import Candidate
+from surefit.models.linear.constraints import Constraints
 from surefit.models.linear.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.evidence_regression import EvidenceRegression
 from surefit.models.linear.gram_axes import Axes
@@ -86,6 +87,11 @@ class BayesianRidge(EvidenceRegression):
     The iteration runs on moments, so rows can be added, merged and given back. ``sigma_`` is the covariance
     of the coefficients.
 
+    constraints: as in :class:`~surefit.LinearModel`. The posterior is cut to them: ``coef_`` is its mode, and
+    ``posterior_mean_``, spreads, intervals and draws are those within, by Gibbs sampling that starts at
+    random_state. The precisions, ``sigma_`` and ``scores_`` are those of the model without constraints: the
+    evidence within has no closed form whose top could be proved.
+
     >>> from surefit import BayesianRidge
     >>> model = BayesianRidge().fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.1, 1.9, 3.0])
     >>> mean, std = model.predict([[1.5]], return_std=True)
@@ -110,6 +116,8 @@ class BayesianRidge(EvidenceRegression):
         fit_intercept: bool = True,
         copy_X: bool = True,
         verbose: bool = False,
+        constraints: Constraints = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.max_iter = max_iter
         self.tol = tol
@@ -123,6 +131,8 @@ class BayesianRidge(EvidenceRegression):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.verbose = verbose
+        self.constraints = constraints
+        self.random_state = random_state
 
     def _climb(self, sums: Sums, learned: Callable[[State], Any]) -> Climb:
         least = np.finfo(float).eps

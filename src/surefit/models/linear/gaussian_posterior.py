@@ -87,6 +87,21 @@ class Equations:
         pull = np.append(left, weight * target)
         return cls(P, pull, mean, gram, left, max(squares, 0.0), weight, target)
 
+    def of_coefficients(self, prior: Prior) -> Matrix:
+        """Return the precision of w alone, the height left to be whatever suits it."""
+        p = len(self.centre)
+        if len(self.pull) == p:
+            return self.P
+        kappa = prior.intercept or 0.0
+        pulled = kappa * (self.weight / (self.weight + kappa))
+        return self.gram + prior.precision + pulled * np.multiply.outer(self.centre, self.centre)
+
+    def height_for(self, step: Vector, prior: Prior) -> float:
+        """Return the height that suits a step of w from the prior mean best."""
+        kappa = prior.intercept or 0.0
+        pull = self.weight * self.target + kappa * float(self.centre @ step)
+        return pull / (self.weight + kappa) + float(self.centre @ prior.mean)
+
     def residual_squares(self, step: Vector) -> float:
         """Return the squared residuals, added up, at a step from the prior mean."""
         p = len(self.centre)
