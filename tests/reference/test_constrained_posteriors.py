@@ -317,7 +317,7 @@ def test_hard_tables(case, kind):
         mean = model.posterior_mean_
         assert np.isfinite(mean).all()
         assert held.feasible(mean[:5])
-        assert model.posterior_.draws.apart < 2 if hasattr(model, "posterior_") else True
+        assert model._cut().draws.apart < 1.7  # chains tell what independent draws would
         if weight is not None:
             kept = weight > 0
             same = clone(model).fit(rows[kept], target[kept], weight[kept])
