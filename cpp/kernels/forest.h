@@ -1,7 +1,7 @@
 // Grows the trees of a forest, one a thread; a tree depends on its seed alone.
 #pragma once
 
-#include <functional>
+#include <deque>
 
 #include "forest_draw.h"
 #include "forest_grow.h"
@@ -30,40 +30,61 @@ struct ForestTarget {
 
 // The weight of each row in the sample of a tree.
 template <class Y>
-void sample_weights(const ForestSample& sample, const ForestTarget<Y>& target, Index rows, std::uint64_t seed,
-                    std::vector<std::uint32_t>& counts, std::vector<double>& weight) {
-  const auto n = static_cast<std::size_t>(rows);
-  weight.resize(n);
-  if (sample.draws == 0) {
-    for (std::size_t i = 0; i < n; ++i) weight[i] = sample.weight == nullptr ? 1.0 : sample.weight[i];
-  } else {
-    counts.assign(n, 0);
-    draw_rows(seed, sample.draws, sample.cumulative, rows, counts.data());
-    for (std::size_t i = 0; i < n; ++i) weight[i] = static_cast<double>(counts[i]);
+class SampleWeights {
+ public:
+  SampleWeights(const ForestSample& sample, const ForestTarget<Y>& target, Index rows)
+      : sample_(sample), target_(target), rows_(rows) {}
+
+  void draw(std::uint64_t seed) {
+    if (sample_.draws > 0) {
+      counts_.assign(static_cast<std::size_t>(rows_), 0);
+      draw_rows(seed, sample_.draws, sample_.cumulative, rows_, counts_.data());
+    }
+    if (sample_.balanced) balance();
   }
-  if (!sample.balanced) return;
-  std::vector<double> drawn(static_cast<std::size_t>(target.start.back()), 0.0);
-  double total = 0.0;
-  auto at = [&](Index i, Index o) {
-    return static_cast<std::size_t>(target.start[static_cast<std::size_t>(o)]) +
-           static_cast<std::size_t>(target.y[i * target.outputs + o]);
-  };
-  for (Index i = 0; i < rows; ++i) {
-    for (Index o = 0; o < target.outputs; ++o) drawn[at(i, o)] += weight[static_cast<std::size_t>(i)];
-    total += weight[static_cast<std::size_t>(i)];
+
+  double operator()(Index i) const {
+    double weight = drawn(i);
+    for (Index o = 0; sample_.balanced && o < target_.outputs; ++o) weight *= factor_[class_of(i, o)];
+    return weight;
   }
-  std::vector<double> factor(drawn.size(), 0.0);
-  for (Index o = 0; o < target.outputs; ++o) {
-    const auto from = static_cast<std::size_t>(target.start[static_cast<std::size_t>(o)]);
-    const auto to = static_cast<std::size_t>(target.start[static_cast<std::size_t>(o) + 1]);
-    double present = 0.0;
-    for (std::size_t k = from; k < to; ++k) present += drawn[k] > 0.0;
-    for (std::size_t k = from; k < to; ++k)
-      if (drawn[k] > 0.0) factor[k] = total / (present * drawn[k]);
+
+ private:
+  double drawn(Index i) const {
+    if (sample_.draws > 0) return static_cast<double>(counts_[static_cast<std::size_t>(i)]);
+    return sample_.weight == nullptr ? 1.0 : sample_.weight[i];
   }
-  for (Index i = 0; i < rows; ++i)
-    for (Index o = 0; o < target.outputs; ++o) weight[static_cast<std::size_t>(i)] *= factor[at(i, o)];
-}
+
+  std::size_t class_of(Index i, Index o) const {
+    return static_cast<std::size_t>(target_.start[static_cast<std::size_t>(o)]) +
+           static_cast<std::size_t>(target_.y[i * target_.outputs + o]);
+  }
+
+  void balance() {
+    std::vector<double> sums(static_cast<std::size_t>(target_.start.back()), 0.0);
+    double total = 0.0;
+    for (Index i = 0; i < rows_; ++i) {
+      const double weight = drawn(i);
+      for (Index o = 0; o < target_.outputs; ++o) sums[class_of(i, o)] += weight;
+      total += weight;
+    }
+    factor_.assign(sums.size(), 0.0);
+    for (Index o = 0; o < target_.outputs; ++o) {
+      const auto from = static_cast<std::size_t>(target_.start[static_cast<std::size_t>(o)]);
+      const auto to = static_cast<std::size_t>(target_.start[static_cast<std::size_t>(o) + 1]);
+      double present = 0.0;
+      for (std::size_t k = from; k < to; ++k) present += sums[k] > 0.0;
+      for (std::size_t k = from; k < to; ++k)
+        if (sums[k] > 0.0) factor_[k] = total / (present * sums[k]);
+    }
+  }
+
+  const ForestSample& sample_;
+  const ForestTarget<Y>& target_;
+  Index rows_;
+  std::vector<std::uint32_t> counts_;
+  std::vector<double> factor_;
+};
 
 // A tree as a forest keeps it.
 inline ForestTree packed(const GrownTree& grown, Index columns, Index outputs, bool numbers,
@@ -143,51 +164,60 @@ class Forest {
   }
 
  private:
-  struct Scratch {
-    std::vector<std::uint32_t> counts, rows;
-    std::vector<double> weight;
-    std::vector<SampleRow> sample;
-  };
-
-  template <class Target>
-  std::vector<ForestTree> grow_coded(const std::uint64_t* seeds, Index trees, const Target& target) {
-    const auto workers = static_cast<std::size_t>(std::max(run_.threads, 1));
+  // The trees, by the threads of the run; grow_one(t, worker) grows one.
+  template <class GrowOne>
+  std::vector<ForestTree> grow_each(Index trees, const GrowOne& grow_one) {
     std::vector<ForestTree> found(static_cast<std::size_t>(trees));
-    std::vector<Target> own(workers, target);
-    std::vector<ForestGrower<T, Target>> growers;
-    growers.reserve(workers);
-    for (const Target& each : own) growers.emplace_back(X_, columns_, each, rules_);
-    std::vector<Scratch> scratch(workers);
     for_chunks(run_, trees, [&](Index t, int worker) {
-      const auto w = static_cast<std::size_t>(worker);
-      Poll poll(run_);
-      draw(seeds[t], scratch[w]);
-      found[static_cast<std::size_t>(t)] = growers[w].grow(scratch[w].sample, scratch[w].rows, seeds[t], [&] {
-        if (worker == 0) poll();
-      });
+      ForestTree& tree = found[static_cast<std::size_t>(t)];
+      tree = grow_one(t, worker);
+      tree.trim();
     });
     return found;
   }
 
-  void draw(std::uint64_t seed, Scratch& scratch) const {
-    sample_weights(sample_, target_, X_.rows, seed, scratch.counts, scratch.weight);
-    scratch.sample.resize(scratch.weight.size());
-    scratch.rows.clear();
-    for (std::size_t i = 0; i < scratch.weight.size(); ++i) {
-      scratch.sample[i] = {scratch.weight[i], static_cast<double>(target_.y[i])};
-      if (scratch.weight[i] > 0.0) scratch.rows.push_back(static_cast<std::uint32_t>(i));
-    }
+  template <class Target>
+  std::vector<ForestTree> grow_coded(const std::uint64_t* seeds, Index trees, const Target& target) {
+    struct Worker {
+      Target target;
+      ForestGrower<T, Target> grower;
+      SampleWeights<Y> weights;
+      std::vector<typename Target::Given> sample;
+      std::vector<std::uint32_t> rows;
+      Worker(const Forest& forest, const Target& given)
+          : target(given),
+            grower(forest.X_, forest.columns_, target, forest.rules_),
+            weights(forest.sample_, forest.target_, forest.X_.rows),
+            sample(static_cast<std::size_t>(forest.X_.rows)) {}
+    };
+    std::deque<Worker> workers;
+    for (int w = 0; w < std::max(run_.threads, 1); ++w) workers.emplace_back(*this, target);
+    return grow_each(trees, [&](Index t, int worker) {
+      Worker& own = workers[static_cast<std::size_t>(worker)];
+      Poll poll(run_);
+      own.weights.draw(seeds[t]);
+      own.rows.clear();
+      for (Index i = 0; i < X_.rows; ++i) {
+        const double weight = own.weights(i);
+        own.sample[static_cast<std::size_t>(i)] = Target::given(weight, static_cast<double>(target_.y[i]));
+        if (weight > 0.0) own.rows.push_back(static_cast<std::uint32_t>(i));
+      }
+      return own.grower.grow(own.sample, own.rows, seeds[t], [&] {
+        if (worker == 0) poll();
+      });
+    });
   }
 
   std::vector<ForestTree> grow_sorted(const std::uint64_t* seeds, Index trees) {
-    std::vector<ForestTree> found(static_cast<std::size_t>(trees));
-    std::vector<Scratch> scratch(static_cast<std::size_t>(std::max(run_.threads, 1)));
-    for_chunks(run_, trees, [&](Index t, int worker) {
-      Scratch& own = scratch[static_cast<std::size_t>(worker)];
-      sample_weights(sample_, target_, X_.rows, seeds[t], own.counts, own.weight);
-      own.rows.clear();
-      for (std::size_t i = 0; i < own.weight.size(); ++i)
-        if (own.weight[i] > 0.0) own.rows.push_back(static_cast<std::uint32_t>(i));
+    return grow_each(trees, [&](Index t, int worker) {
+      SampleWeights<Y> weights(sample_, target_, X_.rows);
+      weights.draw(seeds[t]);
+      std::vector<double> weight(static_cast<std::size_t>(X_.rows));
+      std::vector<std::uint32_t> rows;
+      for (Index i = 0; i < X_.rows; ++i) {
+        weight[static_cast<std::size_t>(i)] = weights(i);
+        if (weights(i) > 0.0) rows.push_back(static_cast<std::uint32_t>(i));
+      }
       Run alone = run_;
       alone.threads = 1;
       if (worker != 0) alone.cancel = nullptr;  // only the calling thread may ask
@@ -195,17 +225,16 @@ class Forest {
       rules.seed = seeds[t];
       GrownTree grown;
       if constexpr (std::is_same_v<Y, double>) {
-        const NumberSums sums{target_.impurity, target_.y, own.weight.data(), target_.outputs};
-        grown = TreeGrower<T, NumberSums>(alone, X_, own.rows, sums, rules, levels_, monotone_).grow();
+        const NumberSums sums{target_.impurity, target_.y, weight.data(), target_.outputs};
+        grown = TreeGrower<T, NumberSums>(alone, X_, rows, sums, rules, levels_, monotone_).grow();
       } else {
-        ClassSums sums{target_.impurity, target_.y, own.weight.data(), target_.outputs, target_.start, {}};
+        ClassSums sums{target_.impurity, target_.y, weight.data(), target_.outputs, target_.start, {}};
         sums.tabulate(X_.rows);
-        grown = TreeGrower<T, ClassSums>(alone, X_, own.rows, sums, rules, levels_, monotone_).grow();
+        grown = TreeGrower<T, ClassSums>(alone, X_, rows, sums, rules, levels_, monotone_).grow();
       }
-      found[static_cast<std::size_t>(t)] = packed(grown, X_.cols, target_.outputs, std::is_same_v<Y, double>,
-                                                  target_.impurity == Impurity::absolute);
+      return packed(grown, X_.cols, target_.outputs, std::is_same_v<Y, double>,
+                    target_.impurity == Impurity::absolute);
     });
-    return found;
   }
 
   const Run& run_;

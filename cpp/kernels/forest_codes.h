@@ -23,12 +23,11 @@ class NodeCodes {
   const std::uint16_t* codes() const { return codes_.data(); }
   PlacedCode* order() { return order_.data(); }
 
-  // Gives the values of each column codes within a small node; ordered: and puts places in their order.
-  void tell_apart(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count,
-                  bool ordered) {
+  // Gives the values of each column codes within a small node, and puts places in their order.
+  void tell_apart(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count) {
     ranks_.resize(static_cast<std::size_t>(count * width));
     codes_.resize(ranks_.size());
-    if (ordered) order_.resize(ranks_.size());
+    order_.resize(ranks_.size());
     gather(columns, width, rows, count);
     for (Index j = 0; j < width; ++j) {
       const std::uint32_t* own = ranks_.data() + j * count;
@@ -50,7 +49,7 @@ class NodeCodes {
         before = rank_of(sorted[i]);
         codes[ranked_at(sorted[i])] = code;
       }
-      if (ordered) put_in_order(sorted, known, codes, count, order_.data() + j * count);
+      put_in_order(sorted, known, codes, count, order_.data() + j * count);
     }
   }
 

@@ -22,15 +22,24 @@ struct CellOrder {
 };
 
 // rank: of each cell, equal for equal values and ascending with them; kMissingCode where there is none.
-// bins: the same in bins; kMissingBin. lowest, highest: the ends of each bin, kMostBins of them a column;
-// both are values of rows.
+// ascending: instead of ranks, the rows of each column in the order of its values, missing ones last; the top
+// bit says that a value differs from the one before. bins: the same in bins; kMissingBin. lowest, highest:
+// the ends of each bin, kMostBins of them a column; both are values of rows.
 struct ForestColumns {
   const std::uint32_t* rank;
+  const std::uint32_t* ascending;
   const std::uint8_t* bins;
   const double* lowest;
   const double* highest;
   CellOrder order;
 };
+
+inline std::uint32_t ascending_entry(Index row, bool fresh) {
+  return static_cast<std::uint32_t>(row) | static_cast<std::uint32_t>(fresh) << 31;
+}
+inline Index ascending_row(std::uint32_t entry) {
+  return static_cast<Index>(entry & 0x7FFFFFFFu);
+}
 
 // A column in ascending order but for its zeros, which share one place: of a sparse column little is left to
 // sort.
@@ -78,10 +87,11 @@ inline Index rows_of_bin(Index seen, Index left, Index bins_left) {
   return std::max(std::min({even, seen / 2, left / 3}), Index{1});
 }
 
-// One column: values share a bin.
+// One column: values share a bin. One of rank and ascending is null.
 template <class T>
 void cut_column(const Dense<T>& X, Index j, const RankedColumn& ranked, const CellOrder& order,
-                std::uint32_t* rank, std::uint8_t* bins, double* lowest, double* highest) {
+                std::uint32_t* rank, std::uint32_t* ascending, std::uint8_t* bins, double* lowest,
+                double* highest) {
   Index present = ranked.zeros, distinct = ranked.zeros > 0 ? static_cast<Index>(ranked.zero_code) + 1 : 0;
   for (const Ranked& entry : ranked.others) {
     if (entry.code == kMissingCode) break;  // missing values come last
@@ -100,37 +110,43 @@ void cut_column(const Dense<T>& X, Index j, const RankedColumn& ranked, const Ce
     held += many, seen += many;
     highest[j * kMostBins + bin] = static_cast<double>(X(last, j));
   };
+  std::uint32_t before = kMissingCode;
+  std::uint32_t* next = ascending == nullptr ? nullptr : ascending + j * X.rows;
+  auto place = [&](Index row, std::uint32_t code, Index in_bin) {
+    const Index at = order.at(row, j);
+    bins[at] = static_cast<std::uint8_t>(in_bin);
+    if (next == nullptr)
+      rank[at] = code;
+    else
+      *next++ = ascending_entry(row, code != before);
+    before = code;
+  };
   bool waiting = ranked.zeros > 0;
   auto hold_zeros = [&] {
     hold(true, ranked.first_zero, ranked.last_zero, ranked.zeros);
     waiting = false;
-    for (Index i = 0, at = order.at(0, j); i < X.rows; ++i, at += order.step)
-      if (X(i, j) == T{0}) rank[at] = ranked.zero_code, bins[at] = static_cast<std::uint8_t>(bin);
+    for (Index i = 0; i < X.rows; ++i)
+      if (X(i, j) == T{0}) place(i, ranked.zero_code, bin);
   };
-  std::uint32_t before = kMissingCode;
   for (const Ranked& entry : ranked.others) {
     const auto row = static_cast<Index>(entry.row);
-    const Index at = order.at(row, j);
     if (waiting && entry.code > ranked.zero_code) hold_zeros();
-    rank[at] = entry.code;
-    bins[at] = kMissingBin;
-    if (entry.code == kMissingCode) continue;
-    hold(entry.code != before, row, row, 1);
-    before = entry.code;
-    bins[at] = static_cast<std::uint8_t>(bin);
+    const bool missing = entry.code == kMissingCode;
+    if (!missing) hold(entry.code != before, row, row, 1);
+    place(row, entry.code, missing ? Index{kMissingBin} : bin);
   }
   if (waiting) hold_zeros();
 }
 
 template <class T>
 void forest_columns(const Run& run, const Dense<T>& X, bool by_column, std::uint32_t* rank,
-                    std::uint8_t* bins, double* lowest, double* highest) {
+                    std::uint32_t* ascending, std::uint8_t* bins, double* lowest, double* highest) {
   const CellOrder order = CellOrder::of(X.rows, X.cols, by_column);
   std::vector<RankedColumn> ranked(static_cast<std::size_t>(std::max(run.threads, 1)));
   for_chunks(run, X.cols, [&](Index j, int worker) {
     RankedColumn& own = ranked[static_cast<std::size_t>(worker)];
     own.rank(X, j);
-    cut_column(X, j, own, order, rank, bins, lowest, highest);
+    cut_column(X, j, own, order, rank, ascending, bins, lowest, highest);
   });
 }
 

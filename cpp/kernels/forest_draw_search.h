@@ -73,15 +73,9 @@ class DrawSearch {
     if (rows_left < rules_.min_rows_leaf || count - rows_left < rules_.min_rows_leaf) return;
     left_.clear();
     left_.add(sums_.data());
-    if (!target_.better(node, left_, best.bar)) return;
-    const double wl = left_.weight();
-    if (wl < rules_.min_weight_leaf || node.weight - wl < rules_.min_weight_leaf) return;
-    best.score = target_.score(node, left_);
-    best.bar = target_.raised(node, best.score);
-    best.column = j;
-    best.left = best.right = 0;
+    if (!best.take(target_, rules_, node, left_, j, 0, missing_left)) return;
+    best.right = 0;
     best.threshold = threshold;
-    best.missing_left = missing_left;
   }
 
   const Target& target_;

@@ -1,10 +1,10 @@
 // Grows one tree of a forest on one thread.
 //
-// Nodes with many rows are split by the bins of their columns. In a small node the ranks of its values are
-// sorted, which tells them apart; from there on the search is exact, and works on a few kilobytes: in the
-// order of each column where many of them are looked at, by codes where few are. Of a wide table a node looks
-// at so few that it sorts their ranks itself. Thresholds that are drawn at random need neither bins nor
-// ranks.
+// Nodes with many rows are split by the bins of their columns. In a small node values are told apart; from
+// there on the search is exact, and works on a few kilobytes. Where nodes look at many columns, their ranks
+// are sorted once, and rows are kept in the order of each; where at fewer, rows have codes that all small
+// nodes got at once; where at few of very many, each node sorts the ranks that it needs. Thresholds that are
+// drawn at random need neither bins nor ranks.
 #pragma once
 
 #include <functional>
@@ -16,6 +16,7 @@
 #include "forest_order_search.h"
 #include "forest_rank_search.h"
 #include "forest_search.h"
+#include "forest_spread.h"
 #include "forest_tree.h"
 #include "node_random.h"
 #include "tree_grow.h"
@@ -31,6 +32,8 @@ inline double between(double low, double high) {
 template <class T, class Target>
 class ForestGrower {
  public:
+  using Given = typename Target::Given;
+
   ForestGrower(const Dense<T>& X, const ForestColumns& columns, const Target& target, const TreeRules& rules)
       : X_(X),
         columns_(columns),
@@ -46,16 +49,17 @@ class ForestGrower {
         chosen_(X.cols, rules.search.max_columns) {}
 
   // sample: of all rows of X; rows: those that count. poll is called now and then.
-  ForestTree grow(const std::vector<SampleRow>& sample, std::vector<std::uint32_t>& rows, std::uint64_t seed,
+  ForestTree grow(const std::vector<Given>& sample, std::vector<std::uint32_t>& rows, std::uint64_t seed,
                   const std::function<void()>& poll) {
     ForestTree tree;
     tree.importance.assign(static_cast<std::size_t>(X_.cols), 0.0);
+    tree.reserve(rows.size(), target_.values());
     tree.nodes.resize(1);
     prepared_.resize(rows.size());
     spare_.resize(rows.size());
     chosen_.forget();
     total_ = 0.0;
-    for (const std::uint32_t row : rows) total_ += sample[row].weight;
+    for (const std::uint32_t row : rows) total_ += Target::weight_of(sample[row]);
     std::vector<Waiting> small;
     stack_.assign(1, Waiting{0, static_cast<Index>(rows.size()), 0, mixed(seed), 0, -1});
     auto edges = [&](const CodeSplit& split, Index, Index) {
@@ -76,6 +80,7 @@ class ForestGrower {
       else
         visit(tree, node, field_of(columns_.bins, columns_.order, sample, rows), by_bin_, edges);
     }
+    if (columns_.ascending != nullptr) spread_.tell_apart(X_, columns_.ascending, rows, small, poll);
     for (const Waiting& root : small) {
       poll();
       grow_small(tree, root, sample, rows);
@@ -97,7 +102,7 @@ class ForestGrower {
   struct Field {
     const Code* codes;
     Index step, column_step;
-    const SampleRow* sample;
+    const Given* sample;
     Place* places;
     Place* spare;
   };
@@ -109,8 +114,7 @@ class ForestGrower {
   // All rows, with each cell where the table has it.
   template <class Code>
   Field<Code, std::uint32_t> field_of(const Code* cells, const CellOrder& order,
-                                      const std::vector<SampleRow>& sample,
-                                      std::vector<std::uint32_t>& rows) {
+                                      const std::vector<Given>& sample, std::vector<std::uint32_t>& rows) {
     return {cells, order.step, order.column_step, sample.data(), rows.data(), spare_.data()};
   }
   static CellOrder cells_of(const Dense<T>& X) { return CellOrder::of(X.rows, X.cols, X.order != Order::C); }
@@ -219,9 +223,9 @@ class ForestGrower {
 
   static double threshold_drawn(const CodeSplit& split, Index, Index) { return split.threshold; }
 
-  void grow_small(ForestTree& tree, Waiting root, const std::vector<SampleRow>& sample,
+  void grow_small(ForestTree& tree, Waiting root, const std::vector<Given>& sample,
                   std::vector<std::uint32_t>& rows) {
-    if (looks_at_few()) return grow_in_place(tree, root, sample, rows);
+    if (columns_.ascending == nullptr && looks_at_few()) return grow_in_place(tree, root, sample, rows);
     const Index from = root.begin, count = root.end - root.begin;
     for (Index i = 0; i < count; ++i) {
       local_[static_cast<std::size_t>(i)] = sample[rows[static_cast<std::size_t>(from + i)]];
@@ -236,25 +240,27 @@ class ForestGrower {
     };
     root.begin = 0, root.end = count;
     stack_.assign(1, root);
+    auto field = [&](const auto* codes, Index column_step) {
+      return Field<std::remove_cvref_t<decltype(*codes)>, std::uint16_t>{
+          codes, 1, column_step, local_.data(), places_.data(), spare.data()};
+    };
+    if (columns_.ascending != nullptr)
+      return visit_all(tree, field(spread_.codes() + from, spread_.step()), by_value_, middle);
     if (!rules_.search.random_threshold) {
-      codes_.tell_apart(columns_, X_.cols, rows.data() + from, count, looks_at_many());
-      const Field<std::uint16_t, std::uint16_t> field{codes_.codes(), 1,           count, local_.data(),
-                                                      places_.data(), spare.data()};
-      if (!looks_at_many()) return visit_all(tree, field, by_value_, middle);
+      codes_.tell_apart(columns_, X_.cols, rows.data() + from, count);
       in_order_.start(codes_.order(), X_.cols, count);
-      return visit_all(tree, field, in_order_, middle);
+      return visit_all(tree, field(codes_.codes(), count), in_order_, middle);
     }
     cells_.resize(static_cast<std::size_t>(count * X_.cols));
     for (Index i = 0; i < count; ++i) {
       const auto row = static_cast<Index>(rows[static_cast<std::size_t>(from + i)]);
       for (Index j = 0; j < X_.cols; ++j) cells_[static_cast<std::size_t>(j * count + i)] = X_(row, j);
     }
-    const Field<T, std::uint16_t> field{cells_.data(), 1, count, local_.data(), places_.data(), spare.data()};
-    visit_all(tree, field, drawn_, threshold_drawn);
+    visit_all(tree, field(cells_.data(), count), drawn_, threshold_drawn);
   }
 
   // Where so few columns are looked at that no node prepares those of its children.
-  void grow_in_place(ForestTree& tree, const Waiting& root, const std::vector<SampleRow>& sample,
+  void grow_in_place(ForestTree& tree, const Waiting& root, const std::vector<Given>& sample,
                      std::vector<std::uint32_t>& rows) {
     stack_.assign(1, root);
     if (rules_.search.random_threshold)
@@ -270,12 +276,6 @@ class ForestGrower {
     return most > 0 && X_.cols >= kFewOf * most;
   }
 
-  // Whether parting the orders of all columns takes less than adding up those that are looked at.
-  bool looks_at_many() const {
-    const Index most = rules_.search.max_columns;
-    return most == 0 || 4 * most > X_.cols;
-  }
-
   const Dense<T>& X_;
   const ForestColumns& columns_;
   const Target& target_;
@@ -286,8 +286,9 @@ class ForestGrower {
   RankSearch<Target> by_rank_;
   DrawSearch<Target, T> drawn_;
   std::vector<T> cells_;
-  std::vector<SampleRow> local_;
+  std::vector<Given> local_;
   NodeCodes codes_;
+  SpreadCodes spread_;
   std::vector<std::uint16_t> places_;
   ChosenColumns chosen_;
   std::vector<std::uint32_t> spare_;

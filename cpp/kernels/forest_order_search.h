@@ -85,15 +85,8 @@ class OrderSearch {
     const Index least = rules_.min_rows_leaf;
     auto try_here = [&](const typename Target::Side& side, Index rows_left, bool missing_left, Index i) {
       if (rows_left < least || count - rows_left < least) return;
-      if (!target_.better(node, side, best.bar)) return;
-      const double wl = side.weight();
-      if (wl < rules_.min_weight_leaf || node.weight - wl < rules_.min_weight_leaf) return;
-      best.score = target_.score(node, side);
-      best.bar = target_.raised(node, best.score);
-      best.column = j;
-      best.left = code_of(order[i]);
-      best.right = i + 1 < known ? code_of(order[i + 1]) : -1;
-      best.missing_left = missing_left;
+      if (best.take(target_, rules_, node, side, j, code_of(order[i]), missing_left))
+        best.right = i + 1 < known ? code_of(order[i + 1]) : -1;
     };
     left_.clear();
     const Index last = kMissing ? known : known - 1;

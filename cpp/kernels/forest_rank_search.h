@@ -90,16 +90,7 @@ class RankSearch {
     bool pending = false;  // a split was taken whose right rank is the next
     auto try_here = [&](const typename Target::Side& side, Index rows_here, bool missing_left) {
       if (rows_here < rules_.min_rows_leaf || count - rows_here < rules_.min_rows_leaf) return;
-      if (!target_.better(node, side, best.bar)) return;
-      const double wl = side.weight();
-      if (wl < rules_.min_weight_leaf || node.weight - wl < rules_.min_weight_leaf) return;
-      best.score = target_.score(node, side);
-      best.bar = target_.raised(node, best.score);
-      best.column = j;
-      best.left = before;
-      best.right = -1;
-      best.missing_left = missing_left;
-      pending = true;
+      pending |= best.take(target_, rules_, node, side, j, before, missing_left);
     };
     auto boundary = [&](std::uint32_t rank) {  // between the ranks so far and this one
       if (before >= 0) {

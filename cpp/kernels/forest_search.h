@@ -20,6 +20,23 @@ struct CodeSplit {
   Index left = 0, right = -1;  // the codes on both sides; no right one where only missing values go right
   bool missing_left = false;
   double threshold = 0.0;  // where it was drawn and not found between codes
+
+  // Takes the split of column j with `side` to the left, up to the code `at`, if it is better than the best
+  // so far and both sides weigh enough; says whether it did. What comes to the right is told later.
+  template <class Target>
+  bool take(const Target& target, const SearchRules& rules, const ForestSums& node,
+            const typename Target::Side& side, Index j, Index at, bool with_missing) {
+    if (!target.better(node, side, bar)) return false;
+    const double wl = side.weight();
+    if (wl < rules.min_weight_leaf || node.weight - wl < rules.min_weight_leaf) return false;
+    score = target.score(node, side);
+    bar = target.raised(node, score);
+    column = j;
+    left = at;
+    right = -1;
+    missing_left = with_missing;
+    return true;
+  }
 };
 
 // kMissing: the code of what is missing, and how many others there are at the most.
@@ -118,18 +135,9 @@ class CodeSearch {
     left_.clear();
     Index rows_left = 0, before = -1;
     bool pending = false;  // a split was taken whose right code is the next
-    auto try_here = [&](typename Target::Side& side, Index rows_here, bool missing_left, Index code) {
+    auto try_here = [&](const typename Target::Side& side, Index rows_here, bool missing_left, Index code) {
       if (kCounted && (rows_here < rules_.min_rows_leaf || count - rows_here < rules_.min_rows_leaf)) return;
-      if (!target_.better(node, side, best.bar)) return;
-      const double wl = side.weight();
-      if (wl < rules_.min_weight_leaf || node.weight - wl < rules_.min_weight_leaf) return;
-      best.score = target_.score(node, side);
-      best.bar = target_.raised(node, best.score);
-      best.column = j;
-      best.left = code;
-      best.right = -1;
-      best.missing_left = missing_left;
-      pending = true;
+      pending |= best.take(target_, rules_, node, side, j, code, missing_left);
     };
     auto boundary = [&](Index code, bool end) {  // between this code and what follows
       if (end && gone == 0) return;

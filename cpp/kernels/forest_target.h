@@ -1,7 +1,8 @@
 // What the splits of a forest's trees are scored by: sums of a node, added up over codes of a column.
 //
-// A target prepares the rows of a node once (`Row` each), adds them up in `width` numbers a code, and scores
-// what lies left of a boundary. Scores, and when two of them are equal, are those of split_criteria.h.
+// A target says how a tree's sample keeps a row (`Given`), prepares the rows of a node once (`Row` each),
+// adds them up in `width` numbers a code, and scores what lies left of a boundary. Scores, and when two of
+// them are equal, are those of split_criteria.h.
 #pragma once
 
 #include <vector>
@@ -24,10 +25,14 @@ struct ForestSums {
 // One sum tells all of a side: numbers by squared error, and two classes by Gini.
 template <bool kNumbers>
 struct PairTarget {
+  using Given = SampleRow;
   using Sum = double;
   struct Row {
     double weight, term;
   };
+  static Given given(double weight, double value) { return {weight, value}; }
+  static double weight_of(const Given& row) { return row.weight; }
+
   Index width() const { return 2; }
   Index values() const { return kNumbers ? 1 : 2; }
 
@@ -52,6 +57,7 @@ struct PairTarget {
     node.sum = kNumbers ? 0.0 : sum;
     if (kNumbers) {
       node.impurity = squares / weight;
+      if (pure(node)) node.impurity = 0.0;  // equal numbers, whose mean is rounded
     } else {
       const double first = weight - sum;
       node.impurity = 1.0 - (sum * sum + first * first) / (weight * weight);
@@ -113,17 +119,21 @@ struct PairTarget {
 
 // Two classes by Gini whose rows count whole times: both sums of a code share one number.
 struct CountTarget : PairTarget<false> {
+  using Given = std::uint32_t;  // the weight, and the class in the last bit
   using Sum = std::uint64_t;
   using Row = std::uint64_t;
   Index width() const { return 1; }
+  static Given given(double weight, double value) {
+    return static_cast<Given>(weight) << 1 | static_cast<Given>(value > 0.5);
+  }
+  static double weight_of(Given row) { return static_cast<double>(row >> 1); }
 
   template <class Place>
-  void prepare(const SampleRow* sample, const Place* places, Index count, Row* rows, ForestSums& node) const {
+  void prepare(const Given* sample, const Place* places, Index count, Row* rows, ForestSums& node) const {
     std::uint64_t total = 0;
     for (Index i = 0; i < count; ++i) {
-      const SampleRow& row = sample[places[i]];
-      const auto weight = static_cast<std::uint64_t>(static_cast<std::int64_t>(row.weight));
-      rows[i] = weight + (row.value > 0.5 ? weight << 32 : 0);
+      const Given row = sample[places[i]];
+      rows[i] = static_cast<Row>(row >> 1) * (1 + (static_cast<Row>(row & 1) << 32));
       total += rows[i];
     }
     node.weight = static_cast<double>(total & 0xFFFFFFFFu);
@@ -136,11 +146,15 @@ struct CountTarget : PairTarget<false> {
 
 // Any number of classes, by any criterion of theirs.
 struct ClassTarget {
+  using Given = SampleRow;
   using Sum = double;
   struct Row {
     double weight;
     Index at;
   };
+  static Given given(double weight, double value) { return {weight, value}; }
+  static double weight_of(const Given& row) { return row.weight; }
+
   const ClassSums& criterion;
 
   Index width() const { return criterion.width(); }

@@ -34,6 +34,18 @@ struct ForestTree {
     nodes.resize(nodes.size() + 2);
     return first;
   }
+  // Room for so many leaves: what is not written to takes no memory, and nothing is moved on the way.
+  void reserve(std::size_t leaves, Index width) {
+    nodes.reserve(2 * leaves);
+    values.reserve(leaves * static_cast<std::size_t>(width));
+    weight.reserve(leaves), impurity.reserve(leaves), rows.reserve(leaves);
+  }
+  // Gives back room for leaves that did not come.
+  void trim() {
+    if (2 * weight.size() > weight.capacity()) return;
+    nodes.shrink_to_fit(), values.shrink_to_fit(), weight.shrink_to_fit(), impurity.shrink_to_fit();
+    rows.shrink_to_fit();
+  }
   void make_leaf(Index at) {
     nodes[static_cast<std::size_t>(at)] = {0.0, -1, static_cast<std::int32_t>(weight.size())};
   }

@@ -17,7 +17,7 @@ constexpr Index kCols = 5;
 
 struct Table {
   Index rows = 0, cols = kCols;
-  bool by_column = false;
+  bool by_column = false, ascends = false;
   std::vector<double> X, number;
   std::vector<std::int32_t> y;
   std::vector<std::uint32_t> rank;
@@ -26,15 +26,22 @@ struct Table {
 
   Dense<double> dense() const { return {X.data(), rows, cols, Order::C}; }
   ForestColumns columns() const {
-    return {rank.data(), bins.data(), lowest.data(), highest.data(), CellOrder::of(rows, cols, by_column)};
+    return {ascends ? nullptr : rank.data(),
+            ascends ? rank.data() : nullptr,
+            bins.data(),
+            lowest.data(),
+            highest.data(),
+            CellOrder::of(rows, cols, by_column)};
   }
 };
 
-void rank(Table& table, bool by_column) {
-  table.by_column = by_column;
+// ascends: rows in the order of each column stand where its ranks would.
+void rank(Table& table, bool by_column, bool ascends = false) {
+  table.by_column = by_column, table.ascends = ascends;
   table.rank.assign(table.X.size(), 7), table.bins.assign(table.X.size(), 7);
   table.lowest.assign(at(table.cols * kMostBins), 0.0), table.highest = table.lowest;
-  forest_columns(Run{}, table.dense(), by_column, table.rank.data(), table.bins.data(), table.lowest.data(),
+  forest_columns(Run{}, table.dense(), by_column, ascends ? nullptr : table.rank.data(),
+                 ascends ? table.rank.data() : nullptr, table.bins.data(), table.lowest.data(),
                  table.highest.data());
 }
 
@@ -97,11 +104,12 @@ std::multiset<double> thresholds(const ForestTree& tree) {
 
 TEST(small_samples_are_searched_exactly) {
   for (const bool missing : {false, true}) {
-    const Table table = table_of(700, missing);
+    Table table = table_of(700, missing);
     for (const auto& [drawn, columns] : {std::pair{false, 1}, {false, 2}, {false, 0}, {true, 2}}) {
       TreeRules rules;
-      rules.search.max_columns = columns;  // one of five by its codes, more in their order
+      rules.search.max_columns = columns;
       rules.search.random_threshold = drawn;
+      rank(table, false, columns == 1);  // by codes, the others in their order
       const auto quick = grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 700, rules, 1);
       const auto exact = grown(table, table.y.data(), Impurity::gini, {0, 2}, false, 700, rules, 1);
       const auto number = grown(table, table.number.data(), Impurity::squared, {0}, true, 700, rules, 1);
@@ -163,6 +171,50 @@ TEST(ranks_of_columns_with_zeros_ascend_with_their_values) {
   }
 }
 
+TEST(rows_in_the_order_of_columns_are_those_that_ranks_tell) {
+  const Table ranks = table_of(700, true, 12);
+  Table table = ranks;
+  rank(table, false, true);
+  CHECK(table.bins == ranks.bins && table.lowest == ranks.lowest && table.highest == ranks.highest);
+  for (Index j = 0; j < table.cols; ++j) {
+    std::uint32_t before = kMissingCode;
+    Index last = -1;
+    for (Index k = 0; k < table.rows; ++k) {
+      const std::uint32_t entry = table.columns().ascending[j * table.rows + k];
+      const Index row = ascending_row(entry);
+      const std::uint32_t own = ranks.columns().rank[ranks.columns().order.at(row, j)];
+      CHECK((entry >> 31) == static_cast<std::uint32_t>(own != before));
+      CHECK(k == 0 || own > before || (own == before && row > last));
+      before = own, last = row;
+    }
+  }
+}
+
+TEST(all_small_nodes_get_the_codes_that_their_ranks_tell) {
+  struct Node {
+    Index begin, end;
+  };
+  const Table ranks = table_of(3000, true);
+  Table table = ranks;
+  rank(table, false, true);
+  std::vector<std::uint32_t> rows;
+  for (Index i = 0; i < 1800; ++i) rows.push_back(static_cast<std::uint32_t>(7 * i % 3000));
+  // So many that columns are walked over, with rows between the nodes; so few that values are sorted.
+  for (const std::vector<Node>& nodes :
+       {std::vector<Node>{{0, 1000}, {1000, 1001}, {1300, 1800}}, std::vector<Node>{{20, 140}}}) {
+    SpreadCodes spread;
+    spread.tell_apart(table.dense(), table.columns().ascending, rows, nodes, [] {});
+    NodeCodes codes;
+    for (const Node& node : nodes) {
+      const Index count = node.end - node.begin;
+      codes.tell_apart(ranks.columns(), kCols, rows.data() + node.begin, count);
+      for (Index j = 0; j < kCols; ++j)
+        for (Index i = 0; i < count; ++i)
+          CHECK(spread.codes()[j * spread.step() + node.begin + i] == codes.codes()[j * count + i]);
+    }
+  }
+}
+
 TEST(columns_known_not_to_vary_are_drawn_but_not_asked) {
   const Index width = 60;
   ChosenColumns remembers(width, 7), asks(width, 7);
@@ -181,11 +233,12 @@ TEST(columns_known_not_to_vary_are_drawn_but_not_asked) {
 }
 
 TEST(any_number_of_threads_grows_the_same_trees) {
-  const Table table = table_of(5000, true);
+  Table table = table_of(5000, true);
   TreeRules rules;
   rules.search.max_columns = 2;
-  for (const bool drawn : {false, true}) {
+  for (const auto& [drawn, ascends] : {std::pair{false, false}, {false, true}, {true, false}}) {
     rules.search.random_threshold = drawn;
+    rank(table, false, ascends);
     CHECK(same(grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 5000, rules, 1),
                grown(table, table.y.data(), Impurity::gini, {0, 2}, true, 5000, rules, 3)));
     CHECK(same(grown(table, table.y.data(), Impurity::entropy, {0, 2}, true, 5000, rules, 1),
@@ -257,7 +310,7 @@ TEST(codes_of_small_nodes_order_values_as_ranks_do) {
     for (std::uint32_t row = 5; row < 800; row += 3) rows.push_back(row);
     const auto count = static_cast<Index>(rows.size());
     NodeCodes codes;
-    codes.tell_apart(table.columns(), kCols, rows.data(), count, true);
+    codes.tell_apart(table.columns(), kCols, rows.data(), count);
     for (Index j = 0; j < kCols; ++j) {
       std::set<std::uint32_t> values;
       for (const std::uint32_t row : rows) values.insert(table.rank[at(order.at(row, j))]);

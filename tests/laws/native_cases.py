@@ -199,6 +199,7 @@ CASES = {
     "affine.stretch": ("affine", "stretch", into(X, X[0], X[1], shape=X.shape)),
     "bin_columns.bin_columns": ("bin_columns", "bin_columns", (X, EDGES)),
     "forest_columns.forest_columns": ("forest_columns", "forest_columns", (FEW,)),
+    "forest_columns.forest_columns few": ("forest_columns", "forest_columns", (FEW, FEW.shape[1] // 4)),
     "forest_draws.forest_draws": ("forest_draws", "forest_draws", (7, 500, 120)),
     "forest_grow.forest_grow classes": (
         "forest_grow",

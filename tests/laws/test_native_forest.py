@@ -18,6 +18,7 @@ SEEDS = np.array([3, 9], dtype=np.uint64)
 RULES = {
     "none": Rules(),
     "columns": Rules(max_columns=2),
+    "one": Rules(max_columns=1),
     "rows": Rules(min_rows_split=8, min_rows_leaf=4, max_columns=3),
     "weight": Rules(min_weight_leaf=5.0),
     "decrease": Rules(max_depth=5, min_decrease=0.01),
@@ -71,30 +72,34 @@ def assert_same_trees(one, two, criterion, classes):
 
 @pytest.mark.parametrize("rows", [1, 2, 40, 1500])
 @pytest.mark.parametrize("missing", [False, True])
-def test_columns_equal_the_twin(rows, missing):
+@pytest.mark.parametrize("max_columns", [0, 1])
+def test_columns_equal_the_twin(rows, missing, max_columns):
     X, _ = table(rows, missing)
-    a, b = forest_columns(X), forest_columns_twin(X)
+    a, b = forest_columns(X, max_columns), forest_columns_twin(X, max_columns)
+    assert (a.rank is None) == (max_columns == 1)
     for entry in fields(a):
         np.testing.assert_array_equal(getattr(a, entry.name), getattr(b, entry.name), entry.name)
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_columns_with_zeros_equal_the_twin(missing):
+@pytest.mark.parametrize("max_columns", [2, 5])
+def test_columns_with_zeros_equal_the_twin(missing, max_columns):
     X, _ = wide_table(1500, missing)
-    a, b = forest_columns(X), forest_columns_twin(X)
+    a, b = forest_columns(X, max_columns), forest_columns_twin(X, max_columns)
+    assert (a.rank is None) == (max_columns == 5)
     for entry in fields(a):
         np.testing.assert_array_equal(getattr(a, entry.name), getattr(b, entry.name), entry.name)
 
 
 @pytest.mark.parametrize("rows", [800, 3000])
-@pytest.mark.parametrize("max_columns", [2, 30])
+@pytest.mark.parametrize("max_columns", [2, 5, 30])
 def test_cells_of_wide_tables_lie_by_column_and_grow_the_same_trees(monkeypatch, rows, max_columns):
     X, score = wide_table(rows, missing=True)
     given = {"criterion": "squared", "rules": Rules(max_columns=max_columns), "quick": True}
-    by_row = forest_columns(X)
+    by_row = forest_columns(X, max_columns)
     expected = forest_grow(X, score[:, None], SEEDS, columns=by_row, **given)
     monkeypatch.setattr(native_columns, "WIDE", 1)
-    by_column = forest_columns(X)
+    by_column = forest_columns(X, max_columns)
     assert by_column.by_column
     assert not by_row.by_column
     for entry in fields(by_row):
@@ -106,14 +111,15 @@ def test_cells_of_wide_tables_lie_by_column_and_grow_the_same_trees(monkeypatch,
 
 @pytest.mark.parametrize("drawn", [False, True], ids=["found", "drawn"])
 @pytest.mark.parametrize("name", TARGETS)
-def test_few_of_many_columns_are_searched_exactly(name, drawn):
+@pytest.mark.parametrize("max_columns", [2, 5], ids=["very few", "few"])
+def test_few_of_many_columns_are_searched_exactly(name, drawn, max_columns):
     criterion, number = TARGETS[name]
     for rows, missing in ((2, False), (90, True), (700, False)):
         X, score = wide_table(rows, missing)
         Y, classes = target(score, number)
-        rules = Rules(max_columns=2, min_rows_leaf=1 + rows // 300, random_threshold=drawn)
+        rules = Rules(max_columns=max_columns, min_rows_leaf=1 + rows // 300, random_threshold=drawn)
         given = {"criterion": criterion, "classes": classes, "rules": rules}
-        columns = None if drawn else forest_columns(X)
+        columns = None if drawn else forest_columns(X, max_columns)
         quick = forest_grow(X, Y, SEEDS, Sample(draws=rows), columns=columns, quick=True, **given)
         exact = forest_grow(X, Y, SEEDS, Sample(draws=rows), **given)
         assert_same_trees(quick, exact, criterion, classes)
@@ -159,10 +165,24 @@ def test_quick_search_equals_the_exact_one(name, rules):
         Y, classes = target(score, number)
         for sample in (Sample(), Sample(draws=rows)):
             given = {"criterion": criterion, "classes": classes, "rules": rules}
-            columns = None if rules.random_threshold else forest_columns(X)
+            columns = None if rules.random_threshold else forest_columns(X, rules.max_columns)
             quick = forest_grow(X, Y, SEEDS, sample, columns=columns, quick=True, **given)
             exact = forest_grow(X, Y, SEEDS, sample, **given)
             assert_same_trees(quick, exact, criterion, classes)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_samples_of_few_of_many_rows_are_searched_exactly(name):
+    criterion, number = TARGETS[name]
+    X, score = table(4000, missing=True)
+    Y, classes = target(score, number)
+    given = {"criterion": criterion, "classes": classes, "rules": Rules(max_columns=1)}
+    for draws in (60, 600):  # few enough for nodes to sort their values, and not so few
+        quick = forest_grow(
+            X, Y, SEEDS, Sample(draws=draws), columns=forest_columns(X, 1), quick=True, **given
+        )
+        exact = forest_grow(X, Y, SEEDS, Sample(draws=draws), **given)
+        assert_same_trees(quick, exact, criterion, classes)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -21,7 +21,7 @@ from surefit import (
     RandomForestRegressor,
 )
 from surefit.core.errors import DataError, RefusalError
-from surefit.core.native.forest_columns import ForestColumns, forest_columns
+from surefit.core.native.forest_columns import forest_columns
 from surefit.core.native.forest_grow import NODE, Sample, forest_grow
 from surefit.core.native.tree_grow import Grown, Rules
 from surefit.data.batch import Batch
@@ -142,7 +142,7 @@ def test_passes_grow_the_tree_of_the_kernel(name: str, rules: Rules) -> None:
     two, _ = grown(X, y, kind, classes, rules, [1, 2000, 3499], NONE)
     same_tree(one, two, close=False)
     assert len(one.feature) > 1 or rules.min_gain > 0
-    columns = None if rules.random_threshold else forest_columns(X)
+    columns = None if rules.random_threshold else forest_columns(X, rules.max_columns)
     same_tree(one, in_memory(X, y, kind, classes, rules, columns, NONE), close=True)
 
 
@@ -169,7 +169,7 @@ def test_columns_of_many_values_grow_the_tree_of_the_same_bins(name: str) -> Non
         for code in range(int(coding.bins.counts[j])):
             lowest[j, code] = FINE[codes[:, j] == code, j].min()
             highest[j, code] = FINE[codes[:, j] == code, j].max()
-    columns = ForestColumns(found.rank, np.ascontiguousarray(codes), lowest, highest)
+    columns = replace(found, bins=np.ascontiguousarray(codes), lowest=lowest, highest=highest)
     same_tree(one, in_memory(FINE, y, kind, classes, rules, columns, NONE), close=True)
 
 

@@ -647,6 +647,7 @@ def forest_grow_classes(
     X: F32,
     quick: bool,
     rank: U32 | None,
+    ascending: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -673,12 +674,13 @@ def forest_grow_classes(
     random_threshold: bool,
     seeds: U64,
     threads: int,
-) -> tuple[Any, ...]: ...
+) -> list[Any]: ...
 @overload
 def forest_grow_classes(
     X: F64,
     quick: bool,
     rank: U32 | None,
+    ascending: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -705,12 +707,13 @@ def forest_grow_classes(
     random_threshold: bool,
     seeds: U64,
     threads: int,
-) -> tuple[Any, ...]: ...
+) -> list[Any]: ...
 @overload
 def forest_grow_numbers(
     X: F32,
     quick: bool,
     rank: U32 | None,
+    ascending: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -737,12 +740,13 @@ def forest_grow_numbers(
     random_threshold: bool,
     seeds: U64,
     threads: int,
-) -> tuple[Any, ...]: ...
+) -> list[Any]: ...
 @overload
 def forest_grow_numbers(
     X: F64,
     quick: bool,
     rank: U32 | None,
+    ascending: U32 | None,
     bins: U8,
     lowest: F64,
     highest: F64,
@@ -769,14 +773,14 @@ def forest_grow_numbers(
     random_threshold: bool,
     seeds: U64,
     threads: int,
-) -> tuple[Any, ...]: ...
+) -> list[Any]: ...
 @overload
 def forest_columns(
-    X: F32, rank: U32, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
+    X: F32, places: U32, ascending: bool, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
 ) -> None: ...
 @overload
 def forest_columns(
-    X: F64, rank: U32, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
+    X: F64, places: U32, ascending: bool, bins: U8, lowest: F64, highest: F64, by_column: bool, threads: int
 ) -> None: ...
 def forest_draws(seed: int, draws: int, cumulative: F64 | None, counts: U32) -> None: ...
 @overload

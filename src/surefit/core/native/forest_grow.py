@@ -93,6 +93,19 @@ class Sample:
 
 
 def forest_grow(
+    X: NDArray[Any], Y: NDArray[Any], seeds: NDArray[np.uint64], sample: Sample | None = None, **given: Any
+) -> GrownForest:
+    """Grow a tree for each seed, as ``grown_trees`` does, and join them.
+
+    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0], [0], [1], [1]])
+    >>> grown = forest_grow(X, Y, np.array([7, 8], dtype=np.uint64), criterion="gini", classes=(2,))
+    >>> grown.trees, grown.value.tolist()
+    (2, [[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
+    """
+    return joined(grown_trees(X, Y, seeds, sample, **given))
+
+
+def grown_trees(
     X: NDArray[Any],
     Y: NDArray[Any],
     seeds: NDArray[np.uint64],
@@ -105,22 +118,17 @@ def forest_grow(
     columns: ForestColumns | None = None,
     quick: bool = False,
     _threads: int | None = None,
-) -> GrownForest:
+) -> list[GrownForest]:
     """Grow a tree for each seed; ``columns`` of X, where given, are searched by bins in large nodes.
 
     quick: draw thresholds of numbers without sorting them, for one output of classes or by squares.
-
-    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0], [0], [1], [1]])
-    >>> grown = forest_grow(X, Y, np.array([7, 8], dtype=np.uint64), criterion="gini", classes=(2,))
-    >>> grown.trees, grown.value.tolist()
-    (2, [[2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 2.0]])
     """
     sample = Sample() if sample is None else sample
     rules = Rules() if rules is None else rules
     levels = np.zeros(X.shape[1], dtype=np.int64) if levels is None else np.asarray(levels, dtype=np.int64)
     native = compiled()
     if native is None:
-        return forest_grow_twin(
+        return grown_trees_twin(
             X, Y, seeds, sample, criterion=criterion, classes=classes, levels=levels, rules=rules
         )
     y = np.ascontiguousarray(Y, dtype=np.int32 if classes else np.float64).ravel()
@@ -129,7 +137,8 @@ def forest_grow(
     found = grow(
         X,
         columns is not None or quick,
-        None if columns is None else columns.rank.reshape(-1, order="A"),
+        None if columns is None or columns.rank is None else columns.rank.reshape(-1, order="A"),
+        None if columns is None or columns.ascending is None else columns.ascending.reshape(-1),
         np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1, order="A"),
         empty if columns is None else columns.lowest.reshape(-1),
         empty if columns is None else columns.highest.reshape(-1),
@@ -157,21 +166,23 @@ def forest_grow(
         np.ascontiguousarray(seeds, dtype=np.uint64),
         threads() if _threads is None else _threads,
     )
-    nodes, node_counts, value, weight, leaf_counts, impurity, rows, importance, bits, bit_counts, inner = (
-        found
-    )
+    return [_tree(parts, Y.shape[1]) for parts in found]
+
+
+def _tree(parts: tuple[Any, ...], outputs: int) -> GrownForest:
+    nodes, value, weight, impurity, rows, importance, bits, inner = parts
     return GrownForest(
         nodes,
-        _starts(node_counts),
-        _starts(leaf_counts),
-        importance.reshape(len(seeds), -1),
+        _starts([len(nodes)]),
+        _starts([len(weight)]),
+        importance.reshape(1, -1),
         bits,
-        _starts(bit_counts),
+        _starts([len(bits)]),
         value.reshape(len(weight), -1),
         weight,
         impurity,
         rows,
-        inner.reshape(-1, 1 + Y.shape[1]),
+        inner.reshape(-1, 1 + outputs),
     )
 
 
@@ -222,6 +233,13 @@ def sample_weights(sample: Sample, rows: int, seed: int, Y: NDArray[Any], classe
 
 
 def forest_grow_twin(
+    X: NDArray[Any], Y: NDArray[Any], seeds: NDArray[np.uint64], sample: Sample, **given: Any
+) -> GrownForest:
+    """Do the same by exact search throughout."""
+    return joined(grown_trees_twin(X, Y, seeds, sample, **given))
+
+
+def grown_trees_twin(
     X: NDArray[Any],
     Y: NDArray[Any],
     seeds: NDArray[np.uint64],
@@ -231,8 +249,8 @@ def forest_grow_twin(
     classes: tuple[int, ...],
     levels: NDArray[np.int64],
     rules: Rules,
-) -> GrownForest:
-    """Do the same by exact search throughout."""
+) -> list[GrownForest]:
+    """Do the same by exact search throughout, tree by tree."""
     from surefit.core.native.tree_grow_twin import grow
 
     found = []
@@ -240,7 +258,7 @@ def forest_grow_twin(
         weight = sample_weights(sample, len(X), seed, Y, classes)
         own = replace(rules, seed=seed)
         found.append(packed(grow(X, Y, weight, criterion, classes, levels, own), Y.shape[1], criterion))
-    return joined(found)
+    return found
 
 
 def packed(tree: Grown, outputs: int, criterion: str) -> GrownForest:

@@ -14,6 +14,7 @@ from surefit.core.native.inputs import matrix_arguments
 
 Floats = NDArray[np.float64]
 LeftOut = NDArray[np.uint8] | None
+Sums = tuple[Floats, NDArray[np.int64]]
 Walked = Any  # a GrownForest, or whatever has its nodes, levels and starts under the same names
 
 
@@ -25,13 +26,15 @@ def forest_sums(
     left_out: LeftOut = None,
     *,
     shared: bool = False,
+    more_than: Sums | None = None,
     _threads: int | None = None,
-) -> tuple[Floats, NDArray[np.int64]]:
+) -> Sums:
     """Add up the values, (leaves, width), of each row's leaves; return them, and how many trees saw the row.
 
     values: 1 or 2 instead where leaves say them in place of a threshold: a number, or the share of the second
     of two classes. levels: of each column, None where all are numbers. left_out: (trees, rows), 1 where a
-    tree does not see a row. shared: the threshold of a leaf says which row of values is its own.
+    tree does not see a row. shared: the threshold of a leaf says which row of values is its own. more_than:
+    what earlier trees gave, which is added to.
 
     >>> from surefit.core.native.forest_grow import forest_grow
     >>> X = np.array([[0.0], [1.0]])
@@ -41,11 +44,10 @@ def forest_sums(
     """
     native = compiled()
     if native is None:
-        return forest_sums_twin(forest, X, values, levels, left_out, shared=shared)
+        return forest_sums_twin(forest, X, values, levels, left_out, shared=shared, more_than=more_than)
     matrix_arguments(X)
     width = values if isinstance(values, int) else values.shape[1]
-    out = np.zeros((len(X), width))
-    counts = np.zeros(len(X), dtype=np.int64)
+    out, counts = _no_sums(len(X), width) if more_than is None else more_than
     native.forest_sums(
         X,
         *_view(forest, levels),
@@ -141,18 +143,24 @@ def forest_sums_twin(
     left_out: LeftOut = None,
     *,
     shared: bool = False,
-) -> tuple[Floats, NDArray[np.int64]]:
+    more_than: Sums | None = None,
+) -> Sums:
     """Do the same from the leaves of all trees."""
     leaves = forest_apply_twin(forest, X, levels, left_out)
     if shared and not isinstance(values, int):
         values = values[said_by_leaves(forest, 1)[:, 0].astype(np.intp)]
     if isinstance(values, int):
         values = said_by_leaves(forest, values)
-    out = np.zeros((len(X), values.shape[1]))
+    out, counts = _no_sums(len(X), values.shape[1]) if more_than is None else more_than
     for t in range(forest.trees):
         seen = leaves[:, t] >= 0
         out[seen] += values[forest.leaf_start[t] + leaves[seen, t]]
-    return out, np.count_nonzero(leaves >= 0, axis=1)
+    counts += np.count_nonzero(leaves >= 0, axis=1)
+    return out, counts
+
+
+def _no_sums(rows: int, width: int) -> Sums:
+    return np.zeros((rows, width)), np.zeros(rows, dtype=np.int64)
 
 
 def said_by_leaves(forest: Walked, width: int) -> Floats:

@@ -44,7 +44,7 @@ def grow_by_bins(
         classes=target.classes,
         levels=levels,
         rules=rules,
-        columns=None if drawn else forest_columns(X),
+        columns=None if drawn else forest_columns(X, rules.max_columns),
         quick=True,
     )
     return tree_nodes(in_target_units(found, target), 0, kind, target.classes, levels)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
-from surefit.core.native.forest_walk import forest_sums
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
 from surefit.data.batch import Batch
@@ -29,11 +28,13 @@ from surefit.models.tree.forest_arrays import (
 )
 from surefit.models.tree.forest_errors import ForestErrors
 from surefit.models.tree.forest_growing import Grower, tree_seeds
+from surefit.models.tree.forest_judging import grow_into, judge
 from surefit.models.tree.forest_proof import Rescored, rescored
-from surefit.models.tree.forest_samples import drawn_counts, judged_blocks, leaf_drift, packed_members
+from surefit.models.tree.forest_samples import judged_blocks, leaf_drift, packed_members
+from surefit.models.tree.forest_store import ForestStore
 from surefit.models.tree.growing import TreeRows
-from surefit.models.tree.kept_forest import KeptForest, joined_kept, kept_forest
-from surefit.models.tree.members import STATED, drift, jobs_for
+from surefit.models.tree.kept_forest import KeptForest
+from surefit.models.tree.members import STATED, drift
 from surefit.models.tree.nodes import Nodes
 from surefit.models.tree.rows import category_mask, find_levels, level_counts, matrix_of, whole
 from surefit.models.tree.silent_classes import without_silent_classes
@@ -174,31 +175,30 @@ class Forest(TreeRows, abstract=True):
         seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
         grower = Grower(self, X, target, weight, level_counts(levels, X.shape[1]), seed)
         errors = self._errors(batch, target)
-        blocks: list[KeptForest] = []
+        store = ForestStore()
         seeds = tree_seeds(seed, self.n_estimators)
         if goes_on:
-            blocks.append(self._grown())
-            for block, own in judged_blocks(blocks[0], seeds, self.loss_trees_):
-                self._judge(errors, block, own, X, grower)
-        first = blocks[0].trees if goes_on else 0
+            store.add(forest := self._grown())
+            for block, own in judged_blocks(forest, seeds, self.loss_trees_):
+                judge(errors, block, own, X, grower)
+                errors.record()
         counted = self.loss_trees_.tolist() if goes_on else []
         self.__dict__.pop("_views", None)
 
-        def learned() -> Learned:
-            forest = joined_kept(blocks)
+        def learned(last: bool = False) -> Learned:
+            forest = store.forest(last=last)
             return self._learned(forest, counted, errors, grower, batch, levels, seeds[: forest.trees], cells)
 
-        steps = [seeds[at : at + BLOCK] for at in range(first, self.n_estimators, BLOCK)]
+        steps = [seeds[at : at + BLOCK] for at in range(store.trees, self.n_estimators, BLOCK)]
         for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
-            block = kept_forest(grower.grow(step), target.classes)
-            blocks.append(block)
-            counted.append(sum(each.trees for each in blocks))
-            loss = self._judge(errors, block, step, X, grower) / loss_unit(target)
+            grow_into(store, errors, step, X, grower)
+            loss = errors.record() / loss_unit(target)
+            counted.append(store.trees)
             trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
             if self._has_settled(errors.curve):
                 break
         self._schema = schema
-        return learned()
+        return learned(last=True)
 
     def _has_settled(self, curve: list[float]) -> bool:
         if self.settled <= 0 or len(curve) <= SETTLING or not np.isfinite(curve[-1 - SETTLING]):
@@ -209,24 +209,6 @@ class Forest(TreeRows, abstract=True):
     def _errors(self, batch: Batch, target: Target) -> ForestErrors:
         weight = np.ones(len(batch)) if batch.weight is None else batch.weight
         return ForestErrors(self._truth(target), weight, target.classes)
-
-    def _judge(
-        self, errors: ForestErrors, block: KeptForest, seeds: NDArray[np.uint64], X: Any, grower: Grower
-    ) -> float:
-        """Add what trees say of rows that they have not seen, or of all where they leave none out."""
-        target = grower.target
-        value = block.value
-        if not target.classes and target.centre is not None:
-            value = (value - target.centre) * target.factor
-        squares = (value**2).sum(axis=1, keepdims=True)
-        left_out = None
-        if grower.sample.draws:
-            left_out = np.empty((len(seeds), len(X)), dtype=np.uint8)
-            for row, seed in zip(left_out, seeds.tolist(), strict=True):
-                row[:] = drawn_counts(seed, grower.sample.draws, len(X), grower.sample.cumulative) > 0
-        values = np.column_stack([value, squares])
-        sums, counts = forest_sums(block, X, values, grower.levels, left_out, _threads=jobs_for(self.n_jobs))
-        return errors.add(sums, counts)
 
     def _learned(
         self,
@@ -358,7 +340,8 @@ class Forest(TreeRows, abstract=True):
         grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
         errors, forest = self._errors(batch, target), self._grown()
         for block, seeds in judged_blocks(forest, self.tree_seeds_, self.loss_trees_):
-            self._judge(errors, block, seeds, X, grower)
+            judge(errors, block, seeds, X, grower)
+            errors.record()
         medians = self.kernel_criteria[self.criterion] == "absolute"
         leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
         splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)

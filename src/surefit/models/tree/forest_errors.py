@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.models.tree.arrays import Target
+
 Floats = NDArray[np.float64]
 
 
@@ -20,31 +22,35 @@ Floats = NDArray[np.float64]
 class ForestErrors:
     """Sums over trees, one entry a row; ``truth`` is (n, width) as leaves have it: shares, or numbers.
 
-    classes: how many each output has; empty for numbers.
+    classes: how many each output has; empty for numbers. totals: (n, width + 1), the sums of the answers of
+    trees, and last of the squares of each tree's; counts: how many trees there were. Whoever asks trees adds
+    to both. Answers are taken about the truth's mean, which keeps the digits of squares.
     """
 
     truth: Floats
     weight: Floats
     classes: tuple[int, ...] = ()
-    sums: Floats = field(init=False)
-    squares: Floats = field(init=False)
+    totals: Floats = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sums = np.zeros_like(self.truth)
-        self.squares = np.zeros(len(self.truth))
+        self.totals = np.zeros((len(self.truth), self.truth.shape[1] + 1))
         self.counts = np.zeros(len(self.truth), dtype=np.int64)
         self.curve = []
 
-    def add(self, sums: Floats, counts: NDArray[np.int64]) -> float:
-        """Add a block of trees: the sums of their answers, and last of the squares of each tree's.
+    @property
+    def sums(self) -> Floats:
+        """The sums of answers."""
+        return self.totals[:, :-1]
 
-        Answers are taken about the truth's mean, which keeps the digits of squares.
-        """
-        self.sums += sums[:, :-1]
-        self.squares += sums[:, -1]
-        self.counts += counts
+    @property
+    def squares(self) -> Floats:
+        """The sums of their squares."""
+        return self.totals[:, -1]
+
+    def record(self) -> float:
+        """Return the loss of the trees so far, and put it down."""
         self.curve.append(self.loss()[0])
         return self.curve[-1]
 
@@ -109,3 +115,10 @@ class ForestErrors:
             best = [share.max() for share in np.split(middle, np.cumsum(self.classes)[:-1])]
             return float(1.0 - np.mean(best))
         return float(np.average(((self.truth - middle) ** 2).mean(axis=1), weights=self.weight))
+
+
+def with_squares(value: Floats, target: Target) -> Floats:
+    """What leaves say, about the centre of the target, and the sum of its squares."""
+    if not target.classes and target.centre is not None:
+        value = (value - target.centre) * target.factor
+    return np.column_stack([value, (value**2).sum(axis=1)])

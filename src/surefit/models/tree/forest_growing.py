@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.forest_columns import forest_columns
-from surefit.core.native.forest_grow import GrownForest, Sample, forest_grow, joined
+from surefit.core.native.forest_grow import GrownForest, Sample, grown_trees
 from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import Rules
 from surefit.engine.in_turn import in_turn
@@ -85,31 +86,33 @@ class Grower:
     def columns(self) -> Any:
         """The ranked columns, made when the first tree is grown."""
         if self._columns is None and self.quick and not self.rules.random_threshold:
-            self._columns = forest_columns(self.X, _threads=jobs_for(self.model.n_jobs))
+            self._columns = forest_columns(
+                self.X, self.rules.max_columns, _threads=jobs_for(self.model.n_jobs)
+            )
         return self._columns
 
-    def grow(self, seeds: NDArray[np.uint64]) -> GrownForest:
+    def grow(self, seeds: NDArray[np.uint64]) -> Iterator[GrownForest]:
         """Grow a tree for each seed, with values in the units of the target."""
         if self.sample.draws >= 0:
             found = self._grow(seeds, self.sample, jobs_for(self.model.n_jobs))
         else:
             self.columns  # noqa: B018 (made once, by all threads)
-            trees = in_turn(self._drawn_by_number, seeds.tolist(), jobs_for(self.model.n_jobs))
-            found = joined(list(trees))
+            found = list(in_turn(self._drawn_by_number, seeds.tolist(), jobs_for(self.model.n_jobs)))
         target = self.target
-        found = in_target_units(found, target)
-        if self.model.ccp_alpha > 0:
-            return pruned_forest(found, self.kind, target, self.levels, self.model.ccp_alpha)
-        return found
+        while found:  # what is handed over is not kept here
+            tree = in_target_units(found.pop(0), target)
+            if self.model.ccp_alpha > 0:
+                tree = pruned_forest(tree, self.kind, target, self.levels, self.model.ccp_alpha)
+            yield tree
 
     def _drawn_by_number(self, seed: int) -> GrownForest:
         counts = drawn_counts(seed, self.sample.draws, len(self.X), self.sample.cumulative)
         refuse_empty(int(np.count_nonzero(counts)))
         sample = Sample(weight=counts.astype(np.float64), balanced=self.sample.balanced)
-        return self._grow(np.array([seed], dtype=np.uint64), sample, 1)
+        return self._grow(np.array([seed], dtype=np.uint64), sample, 1)[0]
 
-    def _grow(self, seeds: NDArray[np.uint64], sample: Sample, jobs: int) -> GrownForest:
-        return forest_grow(
+    def _grow(self, seeds: NDArray[np.uint64], sample: Sample, jobs: int) -> list[GrownForest]:
+        return grown_trees(
             self.X,
             self.target.Y,
             seeds,

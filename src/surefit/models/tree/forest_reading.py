@@ -18,6 +18,7 @@ from surefit.models.tree.forest_arrays import answers_in_units, leaf_places, los
 from surefit.models.tree.forest_base import Forest
 from surefit.models.tree.forest_growing import Grower
 from surefit.models.tree.forest_importance import OutOfBagImportance, out_of_bag_importance
+from surefit.models.tree.forest_judging import judge
 from surefit.models.tree.forest_samples import drawn_rows, some_trees
 from surefit.models.tree.forest_views import tree_views
 from surefit.models.tree.members import jobs_for
@@ -111,7 +112,8 @@ class ReadableForest(Forest, abstract=True):
         grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
         errors, forest = self._errors(batch, target), self._grown()
         for t in range(forest.trees):
-            self._judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)
+            judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)
+            errors.record()
         return np.array(errors.curve) / loss_unit(target)
 
     def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

@@ -13,7 +13,7 @@ from surefit.core.native.forest_walk import forest_apply, forest_sums
 from surefit.data.batch import Batch
 from surefit.models.tree.arrays import Target
 from surefit.models.tree.forest_arrays import some_trees
-from surefit.models.tree.forest_errors import ForestErrors
+from surefit.models.tree.forest_errors import ForestErrors, with_squares
 from surefit.models.tree.kept_forest import KeptForest
 from surefit.models.tree.level_target import LevelTarget
 from surefit.models.tree.rows import Levels, level_counts, matrix_of
@@ -112,10 +112,8 @@ class Judging:
             left_out = None
             if self.sampling.rate > 0:
                 left_out = np.array([own > 0 for own in drawn[one:two]], dtype=np.uint8)
-            sums, number = forest_sums(block, X, _with_squares(block.value, target), counts, left_out)
-            errors.sums += sums[:, :-1]
-            errors.squares += sums[:, -1]
-            errors.counts += number
+            so_far = errors.totals, errors.counts
+            forest_sums(block, X, with_squares(block.value, target), counts, left_out, more_than=so_far)
             rows = errors.seen
             losses, w = errors.row_losses(rows), weight[rows]
             parts = (w, w * losses, (w * losses) ** 2, w * w * losses, w * w)
@@ -143,12 +141,6 @@ class Judging:
             else:
                 found[start:end, 1] = np.bincount(leaf[:, t], weight * target.Y[:, 0], end - start)
         return found
-
-
-def _with_squares(value: Floats, target: Target) -> Floats:
-    if not target.classes and target.centre is not None:
-        value = (value - target.centre) * target.factor
-    return np.column_stack([value, (value**2).sum(axis=1, keepdims=True)])
 
 
 def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:

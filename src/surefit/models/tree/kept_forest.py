@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.forest_grow import NODE, ForestArrays, GrownForest, joined, leaf_numbers
+from surefit.core.native.forest_grow import NODE, ForestArrays, GrownForest, leaf_numbers
 from surefit.core.native.forest_walk import said_by_leaves
 from surefit.models.tree.leaf_slots import as_digits, fact_in, is_digit, rows_in, whole_of
 from surefit.models.tree.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
@@ -101,11 +101,12 @@ class KeptForest(ForestArrays):
 
 
 def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
-    """The trees as they are kept, given those with shares of classes, or predictions, as values."""
-    packed = forest.nodes.copy()
-    nodes = packed.view(NODE).reshape(-1)
+    """The trees as they are kept, given those with shares of classes, or predictions, as values.
+
+    The nodes are theirs from here on: they are changed where they stand.
+    """
+    nodes = forest.nodes.view(NODE).reshape(-1)
     at, number = leaf_numbers(forest)
-    nodes["feature"][at] = -1 - forest.rows[number]
     value = forest.value
     if in_place(value.shape[1], classes):
         nodes["threshold"][at] = value[number, -1]
@@ -115,25 +116,18 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
         nodes["threshold"][at] = which[number]
     split = np.ones(len(nodes) if len(forest.inner) else 0, dtype=bool)
     split[at if len(split) else []] = False
-    told = {entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)}
-    return with_digits(
-        KeptForest(
-            **{**told, "nodes": packed},
-            leaf_value=value,
-            leaf_weight=least_weight(forest.weight, forest.rows),
-            leaf_impurity=np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0),
-            inner_value=forest.inner[split, 1:] if len(split) else np.empty((0, 0)),
-            inner_impurity=single(forest.inner[split, 0]) if len(split) else np.empty(0),
-        )
+    weight = least_weight(forest.weight, forest.rows)
+    cost = np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0)
+    slots, (weight, cost) = as_digits(forest.rows, (weight, cost))
+    nodes["feature"][at] = -1 - slots[number]
+    return KeptForest(
+        **{entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)},
+        leaf_value=value,
+        leaf_weight=weight,
+        leaf_impurity=cost,
+        inner_value=forest.inner[split, 1:] if len(split) else np.empty((0, 0)),
+        inner_impurity=single(forest.inner[split, 0]) if len(split) else np.empty(0),
     )
-
-
-def with_digits(forest: KeptForest) -> KeptForest:
-    """The same, with what fits beside the rows of leaves there; so far, nothing is. Its nodes are changed."""
-    at, number = leaf_numbers(forest)
-    slots, (weight, cost) = as_digits(forest.rows, forest.facts)
-    forest.nodes.view(NODE).reshape(-1)["feature"][at] = -1 - slots[number]
-    return replace(forest, leaf_weight=weight, leaf_impurity=cost)
 
 
 def without_digits(forest: KeptForest) -> KeptForest:
@@ -145,32 +139,3 @@ def without_digits(forest: KeptForest) -> KeptForest:
     packed.view(NODE).reshape(-1)["feature"][at] = -1 - forest.rows[number]
     weight, cost = (fact_in(slots, forest.facts, which) for which in (0, 1))
     return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
-
-
-def joined_kept(blocks: list[KeptForest]) -> KeptForest:
-    """The trees of several forests as one, whose leaves share what all of them say."""
-    if len(blocks) == 1:
-        return blocks[0]
-    blocks = [without_digits(block) for block in blocks]
-    table, which = shared_rows(np.concatenate([block.leaf_value for block in blocks]))
-    starts = np.cumsum([0, *(len(block.leaf_value) for block in blocks)])
-    alike = []
-    for start, block in zip(starts, blocks, strict=False):
-        packed = block.nodes
-        if block.is_shared:
-            packed = packed.copy()
-            nodes = packed.view(NODE).reshape(-1)
-            leaf = nodes["feature"] < 0
-            nodes["threshold"][leaf] = which[start + nodes["threshold"][leaf].astype(np.intp)]
-        alike.append(replace(block, nodes=packed, leaf_value=table[:0]))
-    for name in ("weight", "impurity"):  # one that says nothing may stand beside one that does
-        if len({len(getattr(block, f"leaf_{name}")) > 0 for block in blocks}) > 1:
-            alike = [replace(block, **{f"leaf_{name}": _told(block, name)}) for block in alike]
-    whole = replace(joined(alike), leaf_value=table)
-    return with_digits(replace(whole, leaf_weight=least_weight(whole.weight, whole.rows)))
-
-
-def _told(block: KeptForest, name: str) -> NDArray[Any]:
-    """A fact of all leaves, in four bytes where rows or purity tell it."""
-    kept = getattr(block, f"leaf_{name}")
-    return kept if len(kept) else getattr(block, name).astype(np.float32 if name == "impurity" else np.uint32)

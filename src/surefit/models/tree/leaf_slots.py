@@ -9,6 +9,7 @@ three int64: its least bits but 0, its base, and 1 for a float32, 0 for a whole 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,62 @@ def is_digit(fact: Fact) -> bool:
     return fact.dtype == np.int64
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The least and the largest of the bits of a fact, but for 0; of none, the least is above the largest."""
+
+    least: int
+    largest: int
+    floats: bool
+
+    def __or__(self, other: Span) -> Span:
+        return Span(min(self.least, other.least), max(self.largest, other.largest), self.floats)
+
+    @property
+    def base(self) -> int:
+        """How many digits there are: 0, and each of the others from the least on."""
+        return max(self.largest - self.least + 2, 1)
+
+
+def span_of(fact: Fact) -> Span | None:
+    """Return the span of a fact; none where it cannot be a digit.
+
+    >>> span_of(np.array([6, 0, 8], dtype=np.uint32))
+    Span(least=6, largest=8, floats=False)
+    """
+    if fact.dtype not in (np.uint32, np.float32) or len(fact) == 0:
+        return None
+    bits = _bits(fact)
+    some = bits[bits > 0]
+    return Span(int(some.min(initial=2 * ROOM)), int(some.max(initial=0)), fact.dtype == np.float32)
+
+
+def fitting(most: int, spans: Sequence[Span | None], room: int = ROOM) -> list[Span | None]:
+    """Return the spans of those facts that fit, in this order, beside up to ``most`` rows."""
+    size, kept = most + 1, list[Span | None]()
+    for span in spans:
+        fits = span is not None and size * span.base <= room
+        kept.append(span if fits else None)
+        size *= span.base if span is not None and fits else 1
+    return kept
+
+
+def numbers_of(rows: Whole, facts: Sequence[Fact], spans: Sequence[Span | None]) -> Whole:
+    """Return a number for each leaf, with those facts in it that have a span."""
+    number = rows.copy()
+    for fact, span in zip(reversed(facts), reversed(spans), strict=True):
+        if span is not None:
+            bits = _bits(fact)
+            number *= span.base
+            number += np.where(bits > 0, bits - (span.least - 1), 0)
+    return number
+
+
+def kept_fact(fact: Fact, span: Span | None) -> Fact:
+    """Return a fact as it is kept: apart, or what tells its digits."""
+    return fact if span is None else np.array([span.least, span.base, int(span.floats)])
+
+
 def as_digits(rows: Whole, facts: Sequence[Fact], room: int = ROOM) -> tuple[Whole, list[Fact]]:
     """Return a number for each leaf, and each fact as it is kept: those that fit, in this order, are in it.
 
@@ -36,28 +93,13 @@ def as_digits(rows: Whole, facts: Sequence[Fact], room: int = ROOM) -> tuple[Who
     >>> number.tolist(), [fact.tolist() for fact in kept]
     ([21, 39], [[6, 4, 0], [0.1, 0.2]])
     """
-    base, lower, kept = 1, np.zeros(len(rows), dtype=np.int64), list[Fact]()
-    most = int(rows.max(initial=0)) + 1
-    for fact in facts:
-        digit, least, own = _digit(fact)
-        if own == 0 or most * base * own > room:
-            kept.append(fact)
-            continue
-        lower += base * digit
-        base *= own
-        kept.append(np.array([least, own, int(fact.dtype == np.float32)]))
-    return rows * base + lower, kept
+    spans = fitting(int(rows.max(initial=0)), [span_of(fact) for fact in facts], room)
+    return numbers_of(rows, facts, spans), [kept_fact(*each) for each in zip(facts, spans, strict=True)]
 
 
-def _digit(fact: Fact) -> tuple[Whole, int, int]:
-    """A fact as digits, its least number but 0, and the base; the latter is 0 where it cannot be one."""
-    if fact.dtype not in (np.uint32, np.float32) or len(fact) == 0:
-        return np.empty(0, dtype=np.int64), 0, 0
-    bits = np.ascontiguousarray(fact).view(np.uint32).astype(np.int64)  # of floats from 0 on, in their order
-    some = bits[bits > 0]
-    least = int(some.min(initial=ROOM * 2))
-    digit = np.where(bits > 0, bits - least + 1, 0)
-    return digit, least, int(digit.max()) + 1
+def _bits(fact: Fact) -> Whole:
+    """The bits of whole numbers, or of floats from 0 on, whose order they have."""
+    return np.ascontiguousarray(fact).view(np.uint32).astype(np.int64)
 
 
 def rows_in(number: Whole, facts: Sequence[Fact]) -> Whole:

@@ -20,8 +20,9 @@ from surefit.models.tree.exact_sums import as_float
 from surefit.models.tree.forest_arrays import in_target_units, loss_unit
 from surefit.models.tree.forest_growing import tree_seeds
 from surefit.models.tree.forest_samples import pruned_forest
+from surefit.models.tree.forest_store import ForestStore
 from surefit.models.tree.forest_stream import Judging, StreamedErrors, leaf_gap
-from surefit.models.tree.kept_forest import KeptForest, joined_kept, kept_forest
+from surefit.models.tree.kept_forest import KeptForest, kept_forest
 from surefit.models.tree.rows import level_counts
 from surefit.models.tree.stream_setup import StreamFacts, is_streamed, open_stream, stream_facts
 from surefit.models.tree.tree_stream import sample_targets
@@ -74,18 +75,19 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
     seed = model.seed_ if goes_on else 0 if model.random_state is None else seed_of(model.random_state)
     stream, known, levels = open_stream(model, source, engine, looked_at, 0)
     seeds = tree_seeds(seed, model.n_estimators)
-    blocks: list[KeptForest] = [model._grown()] if goes_on else []
+    store = ForestStore()
+    if goes_on:
+        store.add(model._grown())
     counted: list[int] = model.loss_trees_.tolist() if goes_on else []
-    first = blocks[0].trees if goes_on else 0
     model.__dict__.pop("_views", None)
     evidence = _evidence(known, source, engine)
     target = known.target.target(np.empty(0))
 
-    def errors() -> StreamedErrors:
-        return _judged(model, source, engine, joined_kept(blocks), seeds, counted, levels, known)[0]
+    def errors(forest: KeptForest) -> StreamedErrors:
+        return _judged(model, source, engine, forest, seeds, counted, levels, known)[0]
 
-    def learned() -> Learned:
-        forest = joined_kept(blocks)
+    def learned(last: bool = False) -> Learned:
+        forest = store.forest(last=last)
         told = {
             "tree_seeds": seeds[: forest.trees],
             "levels": levels,
@@ -97,24 +99,24 @@ def learn_forest(model: Any, source: Source, engine: Engine, trace: Trace, block
             "max_features": looked_at,
             "n_outputs": 1,
         }
-        return model._stated(forest, counted, errors(), target, told, dict(evidence))
+        return model._stated(forest, counted, errors(forest), target, told, dict(evidence))
 
-    steps = [seeds[at : at + block] for at in range(first, model.n_estimators, block)]
+    steps = [seeds[at : at + block] for at in range(store.trees, model.n_estimators, block)]
     for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
         grown = [packed(tree, 1, known.target.kind) for tree in stream.grow(tuple(step.tolist()))]
         found = in_target_units(joined(grown), target)
         if model.ccp_alpha > 0:
             counts = level_counts(levels, source.schema.width)
             found = pruned_forest(found, known.target.kind, target, counts, model.ccp_alpha)
-        blocks.append(kept_forest(found, target.classes))
-        counted.append(sum(each.trees for each in blocks))
+        store.add(kept_forest(found, target.classes))
+        counted.append(store.trees)
         settles = model.settled > 0  # asking all trees again costs a pass, so only where it decides
-        so_far = errors() if settles else None
+        so_far = errors(store.forest(last=False)) if settles else None
         trace.record(objective=_number(so_far, loss_unit(target)), learned=learned)
         if so_far is not None and model._has_settled(so_far.curve):
             break
     model._schema = source.schema
-    return learned()
+    return learned(last=True)
 
 
 def _number(errors: StreamedErrors | None, unit: float) -> float | None:

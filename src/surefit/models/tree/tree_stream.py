@@ -219,6 +219,7 @@ class TreeStream:
         own = weight if target.factors is None else weight * target.factors[y.astype(np.intp)]
         quick = not levels.any()
         classes = (target.classes,) if target.classes else ()
+        rules = growth.small_rules(at)
         found = forest_grow(
             X,
             target.target(y).Y,
@@ -227,8 +228,10 @@ class TreeStream:
             criterion=target.kind,
             classes=classes,
             levels=levels,
-            rules=growth.small_rules(at),
-            columns=forest_columns(X, _threads=1) if quick and not self.rules.random_threshold else None,
+            rules=rules,
+            columns=forest_columns(X, rules.max_columns, _threads=1)
+            if quick and not self.rules.random_threshold
+            else None,
             quick=quick,
             _threads=1,
         )
