@@ -186,7 +186,9 @@ class SurrogateGrower:
     ) -> Grown:
         column = np.ascontiguousarray(self.X[rows, j])[:, None]
         stops, levels = Rules(max_depth=1), self.levels[[j]]
-        return tree_grow(column, Y, weight, criterion=criterion, classes=classes, levels=levels, rules=stops)
+        return tree_grow(
+            column, Y, weight, criterion=criterion, classes=classes, levels=levels, rules=stops, _threads=1
+        )
 
 
 def parted(
