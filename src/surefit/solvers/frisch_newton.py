@@ -20,12 +20,14 @@ from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.base import Needs, Solution, Solver, Stop
 from surefit.solvers.by_output import solve_by_output
+from surefit.solvers.kinked_caps import capped
 from surefit.solvers.kinked_face import exact_face, solved_face, without_tie
 from surefit.solvers.kinked_interior import Interior
 from surefit.solvers.kinked_lumps import Lumped
 from surefit.solvers.kinked_rows import KinkedRows
 from surefit.solvers.kinked_slide import slid
 from surefit.solvers.kinked_units import Units
+from surefit.solvers.kinked_vertex import vertex
 from surefit.solvers.objective import Objective
 
 Array = NDArray[np.float64]
@@ -36,6 +38,7 @@ NEAR = 1e-3  # the gap from which on a face is looked for
 LEAST = 1e-14  # of the first gap: so close, and no face found, the point itself is the answer
 MANY = 4000  # rows from which lumping pays
 ROUNDS = 8
+PROGRAMME = 200_000  # numbers in a table that a simplex takes a second or two over, where all else failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +126,19 @@ class FrischNewton(Solver):
 
 def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
     """Yield points that get closer; those that are ready may be the answer."""
-    rows = units.rows
-    if not (rows.l2 > 0).any():
-        yield from _through(replace(rows, tie=units.tie), start, warm, tolerance)
-        warm = False  # the ties were too strong for this problem
-    yield from _through(rows, start, warm, tolerance)
+    squares = bool((units.rows.l2 > 0).any())
+    for rows in capped(units.rows):
+        if not squares:
+            yield from _through(replace(rows, tie=units.tie), start, warm, tolerance)
+            warm = False  # the ties were too strong for this problem
+        yield from _through(rows, start, warm, tolerance)
+        warm = False
+    if not squares and units.rows.rows * len(start) <= PROGRAMME:
+        for rows in capped(units.rows):
+            found = vertex(rows)
+            if found is not None:
+                value = rows.value(rows.scores(found[0]), found[0])
+                yield Point(*found, value, 0.0, True)
 
 
 def _through(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
@@ -170,13 +181,16 @@ def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Po
     n, q = rows.rows, len(start)
     some = min(n // 4, max(1000, int((n * q) ** (2 / 3)) // 2))
     sample = np.sort(np.random.Generator(np.random.Philox(0)).choice(n, some, replace=False))
-    inside = Interior(rows.some(sample, n / some), start)
+    # A row that counts for more than a sampled one stands for itself.
+    heavy = rows.weight > rows.weight.sum() / some
+    sample = np.union1d(sample[~heavy[sample]], np.flatnonzero(heavy))
+    inside = Interior(rows.some(sample, np.where(heavy[sample], 1.0, n / some)), start)
     first = inside.slack
     while inside.slack > ROUGH * first and inside.step():
         yield Point(inside.w, np.zeros(0), inside.value, inside.slack, False, inside.share)
     w, keep = inside.w, 2 * some
     z = rows.scores(w)
-    close = np.zeros(n, dtype=bool)
+    close = heavy.copy()
     for _ in range(ROUNDS):
         before = z - rows.at
         nearest = np.abs(before).min(axis=0)

@@ -1,27 +1,21 @@
-r"""Losses of straight pieces with absolute penalties as a linear programme, through HiGHS's simplex.
-
-.. math:: \min \sum high \cdot p - low \cdot m, \qquad Xw - p + m = at, \quad p, m \ge 0
-
-Its answer is a vertex, and the prices of its equations are the slopes that prove it.
-"""
+"""Losses of straight pieces with absolute penalties, by the vertex that HiGHS finds."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
-from surefit.solvers.base import Needs, Solution, Solver, Stop
-from surefit.solvers.kinked_rows import KinkedRows
+from surefit.solvers.base import Needs, Solution, Solver
+from surefit.solvers.kinked_caps import capped
 from surefit.solvers.kinked_units import Units
+from surefit.solvers.kinked_vertex import vertex
 from surefit.solvers.objective import Objective
 
 Array = NDArray[np.float64]
-
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 class Highs(Solver):
@@ -53,35 +47,21 @@ class Highs(Solver):
         self.require(objective)
         trace = Trace() if trace is None else trace
         units = Units.of(objective)
-        stopped: Stop = "stalled"
-        for _ in trace.iterations(1):
+        best: tuple[Array, Array, Certificate] | None = None
+        problems = list(capped(units.rows))
+        for number in trace.iterations(len(problems)):
             objective.passes += 1
-            w, u = _vertex(units.rows)
-            proof = objective.certificate(units.outer(w), self.tolerance, units.slopes(u))
+            found = vertex(problems[number])
+            if found is None:
+                trace.record()
+                continue
+            w, slopes = units.outer(found[0]), units.slopes(found[1])
+            proof = objective.certificate(w, self.tolerance, slopes)
             trace.record(objective=proof.parts["objective"], gap=proof.value, passes=objective.passes)
-        return self._finish(objective, units.outer(w), trace, stopped, slopes=units.slopes(u), proof=proof)
-
-
-def _vertex(rows: KinkedRows) -> tuple[Array, Array]:
-    from scipy.optimize import linprog
-
-    at, low, high = rows.flat_kinks()
-    (kinks, _), size, count = rows.at.shape, len(rows.l1), len(at)
-    X: Any = sparse.csr_array(rows.X)
-    if rows.fit_intercept:
-        X = sparse.hstack([X, np.ones((rows.rows, 1))], format="csr")
-    ones = sparse.csr_array(sparse.eye_array(size, format="csr")[rows.kinked])
-    A = sparse.vstack([*[X] * kinks, ones], format="csr")
-    unit = sparse.eye_array(count, format="csr")
-    free = [(None, None)] * size + [(0, None)] * (2 * count)
-    found = linprog(
-        np.concatenate([np.zeros(size), high, -low]),
-        A_eq=sparse.hstack([A, -unit, unit], format="csr"),
-        b_eq=at,
-        bounds=free,
-        method="highs-ds",
-        options=EXACT,
-    )
-    if found.x is None:
-        raise RuntimeError(f"highs: {found.message}")
-    return np.asarray(found.x[:size]), -np.asarray(found.eqlin.marginals)
+            if best is None or proof.value < best[2].value:
+                best = w, slopes, proof
+            if proof.holds:
+                break
+        if best is None:
+            raise RuntimeError(f"{self.name}: HiGHS found no vertex; bring columns to like sizes.")
+        return self._finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])

@@ -119,7 +119,7 @@ class KinkedRows:
         found[~of_rows, self.kinked[which[~of_rows] - k * n]] = 1.0
         return found
 
-    def some(self, which: NDArray[np.intp], times: float = 1.0) -> KinkedRows:
+    def some(self, which: NDArray[np.intp], times: Array) -> KinkedRows:
         """Return the problem of some rows alone, each counted so many times."""
         return replace(
             self,

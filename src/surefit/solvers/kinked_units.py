@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.solvers.kinked_caps import cap_of
 from surefit.solvers.kinked_rows import KinkedRows
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
@@ -71,7 +72,9 @@ class Units:
         size = float(np.mean(np.abs(at))) or 1.0
         low, high = np.array([kink.low for kink in kinks]), np.array([kink.high for kink in kinks])
         table, n = objective.penalty.table(objective.columns), len(s)
-        weight = s * (n / s.sum())
+        # One row that outweighs all others would leave these next to nothing: they weigh about 1.
+        counted = float(np.minimum(s, cap_of(s, objective.shape[0])).sum())
+        weight, whole = s * (n / counted), n * (float(s.sum()) / counted)
         l1, l2 = table.l1, table.l2 if turned is None else turned.squares(table.l2)
         if sizes is not None:
             l1, l2 = l1 / sizes, l2 / sizes**2
@@ -82,15 +85,17 @@ class Units:
             at / size,
             low * weight,
             high * weight,
-            np.concatenate([l1 * n, last]),
-            np.concatenate([l2 * (n * size), last]),
+            np.concatenate([l1 * whole, last]),
+            np.concatenate([l2 * (whole * size), last]),
             np.zeros(objective.shape[0]),
         )
         ends = low.sum(axis=0), high.sum(axis=0)
         tie = _tie(objective, seconds.by)
         if sizes is not None:
             tie[: objective.columns] /= sizes**2
-        return cls(rows, size / n, size, shift, seconds, turned, sizes, kept, weight, ends, tie, len(batch))
+        return cls(
+            rows, size / whole, size, shift, seconds, turned, sizes, kept, weight, ends, tie, len(batch)
+        )
 
     def inner(self, w: Array) -> Array:
         """Return a packed point in these units."""
