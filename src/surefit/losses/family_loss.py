@@ -1,7 +1,8 @@
 r"""Half the deviance of any family through any link: what a generalised linear model minimises.
 
 Pairs that are used most have losses of their own, fused so that nothing is lost far out and with a conjugate
-for the duality gap. This one goes through the mean, and takes all others.
+for the duality gap. This one takes all others: a few by :mod:`~surefit.losses.fused_pairs`, the rest through
+the mean.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from surefit.core.parameters import Interval
 from surefit.losses.arrays import Array, aligned
 from surefit.losses.base import Loss
 from surefit.losses.families import Binomial, Family
+from surefit.losses.fused_pairs import Derivatives, fused_pair
 from surefit.losses.links import Link
 
 # Pairs whose half deviance is convex in the score, for every target: the canonical ones, and a few more.
@@ -24,7 +26,6 @@ CONVEX = {
     ("binomial", "cloglog"),
     ("poisson", "log"),
     ("poisson", "identity"),
-    ("poisson", "sqrt"),
     ("gamma", "log"),
     ("gamma", "inverse"),
     ("inverse_gaussian", "inverse_squared"),
@@ -48,6 +49,14 @@ class FamilyLoss(Loss):
     def __init__(self, family: Family, link: Link) -> None:
         self.family, self.link = family, link  # type: ignore[misc]
         self.name = f"{family.name} {link.name}"  # type: ignore[misc]
+
+    def _fused(self, y: Any, z: Any) -> Derivatives | None:
+        """Return the derivatives by the pair's own formulas; None where it has none."""
+        of = fused_pair(self.family.name, self.link.name)
+        if of is None:
+            return None
+        with np.errstate(all="ignore"):  # of two branches, one may overflow where the other is taken
+            return of(y, z)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -90,6 +99,8 @@ class FamilyLoss(Loss):
     def value(self, y: Any, z: Any) -> Array:
         """Return half the unit deviance."""
         y, z = aligned(y, z)
+        if (fused := self._fused(y, z)) is not None:
+            return np.where(np.isfinite(z) & ~np.isnan(fused.value), fused.value, np.inf)
         mean, known = self.mean(z)
         with np.errstate(all="ignore"):
             found = 0.5 * self.family.deviance(y, mean)
@@ -98,6 +109,8 @@ class FamilyLoss(Loss):
     def gradient(self, y: Any, z: Any) -> Array:
         """Return (mean - y) mean' / V(mean)."""
         y, z = aligned(y, z)
+        if (fused := self._fused(y, z)) is not None:
+            return _finite(fused.slope)
         mean, known = self.mean(z)
         with np.errstate(all="ignore"):
             found = (mean - y) * self.link.inverse_derivative(z) / self.family.variance(mean)
@@ -106,6 +119,8 @@ class FamilyLoss(Loss):
     def curvature(self, y: Any, z: Any) -> Array:
         """Return mean'^2 / V(mean)."""
         y, z = aligned(y, z)
+        if (fused := self._fused(y, z)) is not None:
+            return _finite(fused.expected)
         mean, known = self.mean(z)
         with np.errstate(all="ignore"):
             found = self.link.inverse_derivative(z) ** 2 / self.family.variance(mean)
@@ -114,6 +129,8 @@ class FamilyLoss(Loss):
     def observed_curvature(self, y: Any, z: Any) -> Array:
         """Return the second derivative."""
         y, z = aligned(y, z)
+        if (fused := self._fused(y, z)) is not None:
+            return _finite(fused.observed)
         mean, known = self.mean(z)
         with np.errstate(all="ignore"):
             v, slope = self.family.variance(mean), self.link.inverse_derivative(z)
@@ -125,3 +142,8 @@ class FamilyLoss(Loss):
         """Raise an error that names the first row whose target the family does not take."""
         y = np.asarray(y, dtype=np.float64)
         self._refuse(y, ~self.family.allowed(y), f"numbers in {self.domain}")
+
+
+def _finite(each: Array) -> Array:
+    """Return the numbers, 0 for what is none: such a row has no finite loss."""
+    return np.where(np.isfinite(each), each, 0.0)

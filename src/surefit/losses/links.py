@@ -305,11 +305,13 @@ class InverseSquared(Link):
 
 
 class SquareRoot(Link):
-    """z = sqrt(mean), for means above 0; it makes the variance of counts nearly constant."""
+    """z = sqrt(mean), for means above 0; it makes the variance of counts nearly constant.
+
+    A score below 0 has a mean as well, that of the other root.
+    """
 
     name = "sqrt"
     domain = HALF_LINE
-    range = HALF_LINE
 
     def forward(self, mean: Any) -> Array:
         """Return sqrt(mean)."""

@@ -14,7 +14,7 @@ curvature so that slopes stay in the conjugate's domain; then a factor brings v 
 Slopes of 0 are always feasible, so that there is always a bound.
 
 Where loss or penalty is not convex there is no such bound: what is left is how far the point is from being
-stationary.
+stationary, by its slopes and by what a Newton step would gain.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from scipy import linalg
 
 from surefit.core.certificate import Certificate
 from surefit.penalties.ordered import Ordered
+from surefit.solvers.decrement import pull_of, stationary
 from surefit.solvers.free_directions import greatest_cosine
 from surefit.solvers.objective import Objective
 from surefit.solvers.slope_rounding import ROUNDING, noise_of_slopes, reach_of, shared_error
@@ -382,17 +383,11 @@ def stationarity(objective: Objective, w: Array, tolerance: float) -> Certificat
     point = _Point(objective, w, None)
     at = point.slopes_at(np.zeros((objective.columns, 0)))
     gradient, intercept = objective.split(at.gradient / at.weight)
-    pull = _distance(objective.penalty, point.coef, gradient)
+    pull = pull_of(objective.penalty, point.coef, gradient)
     if objective.fit_intercept:
         pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
     worst = pull if pull.ndim == 1 else pull.max(axis=1, initial=0.0)
     value = float(np.max(worst / np.maximum(size, TINY), initial=0.0))
-    parts = {"objective": at.value / at.weight + float(objective.penalty.value(point.coef))}
-    return Certificate("stationary", "cosine of slopes and columns", value, tolerance, parts)
-
-
-def _distance(penalty: Any, coef: Array, gradient: Array) -> Array:
-    if penalty.offers("subdifferential_distance"):
-        return np.asarray(penalty.subdifferential_distance(coef, gradient))
-    return np.asarray(np.abs(coef - penalty.prox(coef - gradient, 1.0)))
+    primal = at.value / at.weight + float(objective.penalty.value(point.coef))
+    return stationary(objective, w, primal, value, tolerance)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from surefit.data.batch import Batch
 from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.solvers.objective import At, Objective
-from surefit.stats.curvature import Curvature
+from surefit.stats.curvature import Curvature, PointwiseLoss
 
 Array = NDArray[np.float64]
 
@@ -61,10 +61,11 @@ class SecondDerivatives:
         moved[-1] += sign * (self.by @ w[:-1])
         return moved
 
-    def at(self, w: Array, order: Literal[1, 2] = 2) -> At:
-        """Evaluate the mean loss in one pass."""
+    def at(self, w: Array, order: Literal[1, 2] = 2, loss: PointwiseLoss | None = None) -> At:
+        """Evaluate the mean loss in one pass, or another loss of the same rows."""
         coef, intercept = self.objective.split(w)
-        of = partial(Curvature.of, loss=self.objective.loss, w=coef, intercept=intercept, order=order)
+        loss = self.objective.loss if loss is None else loss
+        of = partial(Curvature.of, loss=loss, w=coef, intercept=intercept, order=order)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial point may be too far out
             found: Curvature = self.accumulate(of)
         weight = found.weight

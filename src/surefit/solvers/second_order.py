@@ -52,8 +52,8 @@ class Model:
     point: Array
 
     @classmethod
-    def of(cls, objective: Objective, w: Array, here: At, bends: Array, damping: float) -> Model:
-        """Take the derivatives at a point; ``bends`` are the diagonal of the damping."""
+    def of(cls, objective: Objective, w: Array, here: At, damping: Array | None = None) -> Model:
+        """Take the derivatives at a point; ``damping`` is what is added to them, a matrix or its diagonal."""
         H, g = here.hessian, here.gradient
         if g.ndim == 1:
             blocks, slopes = [H], [g]
@@ -62,9 +62,11 @@ class Model:
             blocks, slopes = [H.transpose(0, 2, 1, 3).reshape(size, size)], [g.T.ravel()]
         else:
             blocks, slopes = [H[k, k] for k in range(g.shape[1])], list(g.T)
-        if damping > 0:
-            each = np.array_split(bends.T.ravel(), len(blocks))
-            blocks = [block + np.diag(damping * bend) for block, bend in zip(blocks, each, strict=True)]
+        if damping is not None and damping.shape == blocks[0].shape != g.shape:
+            blocks = [block + damping for block in blocks]
+        elif damping is not None:
+            each = np.array_split(damping.T.ravel(), len(blocks))
+            blocks = [block + np.diag(bend) for block, bend in zip(blocks, each, strict=True)]
         return cls(objective, tuple(blocks), tuple(slopes), w)
 
     def parts(self, w: Array) -> list[Array]:
@@ -112,6 +114,10 @@ class SecondOrder(Solver):
     @abstractmethod
     def _minimise(self, model: Model) -> Array | None:
         """Return the minimiser of model plus penalty; None where it is not unique."""
+
+    def _damping(self, second: SecondDerivatives, w: Array, bends: Array, strength: float) -> Array:
+        """Return what is added to second derivatives, a matrix or its diagonal; ``bends`` are theirs."""
+        return strength * bends
 
     def _refusal(self, objective: Objective) -> str | None:
         size = objective.shape[0] * (objective.outputs or 1)
@@ -209,7 +215,7 @@ class _Run:
     def _close(self, proof: Certificate, promised: float) -> bool:
         """Whether the gap is small beside the objective; a first bound may be loose, and is no verdict."""
         room = self._room(proof.parts["objective"])
-        gap = proof.parts.get("gap", promised)
+        gap = proof.parts.get("gap", proof.parts.get("decrement", promised))
         found = gap <= CLOSE * room or (self.asked and is_close(gap, room))
         self.asked = True
         return found
@@ -254,8 +260,9 @@ class _Run:
         room = self._room(value)
         while True:
             beyond = 10.0
+            added = self.solver._damping(self.second, w, bends, self.damping) if self.damping > 0 else None
             with np.errstate(over="ignore", invalid="ignore"):  # without damping it may lie too far out
-                target = self.solver._minimise(Model.of(objective, w, here, bends, self.damping))
+                target = self.solver._minimise(Model.of(objective, w, here, added))
             if target is not None:
                 change = target - w
                 promised = -float(np.sum(here.gradient * change)) - (

@@ -87,7 +87,7 @@ class Curvature(Statistic):
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
         z = scores_of(batch, w, intercept)
         each, slopes = _both(loss, batch.y, z) if order > 0 else (loss.value(batch.y, z), None)
-        value = float((s * each).sum())
+        value = _total(s, each)
         gradient, hessian = np.zeros(0), np.zeros(0)
         slope = None if slopes is None else _scaled(s, slopes)
         if order == 1:
@@ -134,6 +134,13 @@ class Curvature(Statistic):
             Trial("targets", {"loss": _Summed(), "w": two, "intercept": np.zeros(2)}),
             Trial("classes", {"loss": SoftmaxTrial(), "w": three, "intercept": np.zeros(3)}),
         )
+
+
+def _total(s: Array, each: Array) -> float:
+    """Return the weighted sum; a row of weight 0 does not count though its loss be infinite."""
+    with np.errstate(invalid="ignore"):
+        found = float((s * each).sum())
+    return float((s * each)[s > 0].sum()) if np.isnan(found) else found
 
 
 class _Summed(SquaredTrial):
