@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn.linear_model as sk
+from sklearn import svm
 
 import surefit
+from surefit.losses import SquaredEpsilonInsensitive
+from surefit.penalties import L2
+from surefit.solvers.objective import Objective
 
 LONG = np.longdouble
 CLOSE = 1e-6  # what ours may be above a peer's, relative to it
@@ -76,3 +80,85 @@ def test_hubers_scale_with_one_heavy_row():
     theirs = sk.QuantileRegressor(alpha=0.0).fit(X, y, weight)
     assert ours.certificate_.holds
     assert pinball(X, y, weight, ours) <= pinball(X, y, weight, theirs) * (1 + CLOSE)
+
+
+def around_1e8():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(200, 3))
+    y = X @ [1.0, -0.5, 0.3] + 0.5 * rng.normal(size=200) + 2.0
+    return X + 1e8, y
+
+
+def squares(model, C):
+    w = np.append(np.ravel(model.coef_), model.intercept_).astype(LONG)
+    return (w**2).sum() / (2 * C)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_tubes_around_columns_far_from_zero_are_proved(C):
+    """Columns around 1e8 are turned until one axis has all their means, and keep their digits."""
+    X, y = around_1e8()
+    options = {"C": C, "loss": "squared_epsilon_insensitive", "epsilon": 0.1}
+    ours = surefit.LinearSVR(**options).fit(X, y)
+    assert ours.certificate_.holds
+    assert surefit.verify(ours, X, y).holds
+    theirs = svm.LinearSVR(**options, tol=1e-10, max_iter=200_000, random_state=0).fit(X, y)
+
+    def objective(model):
+        left = np.maximum(np.abs(residuals(X, y, model.coef_, model.intercept_)) - LONG(0.1), 0)
+        return (left**2).sum() + squares(model, C)
+
+    assert objective(ours) <= objective(theirs) * (1 + CLOSE)
+
+
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_margins_of_columns_far_from_zero_are_proved(C):
+    X, y = around_1e8()
+    two = np.where(y > 2, 1, -1)
+    ours = surefit.LinearSVC(C=C).fit(X, two)
+    assert ours.certificate_.holds
+    theirs = [
+        svm.LinearSVC(C=C, dual=dual, tol=1e-10, max_iter=5000, random_state=0).fit(X, two)
+        for dual in (True, False)
+    ]
+
+    def objective(model):
+        short = np.maximum(1 - two * -residuals(X, 0.0, model.coef_, model.intercept_), 0)
+        return (short**2).sum() + squares(model, C)
+
+    assert objective(ours) <= min(map(objective, theirs)) * (1 + CLOSE)
+
+
+@pytest.mark.filterwarnings("ignore::surefit.core.certificate.CertificateWarning")
+def test_each_of_three_classes_far_from_zero_is_told_apart_as_if_alone():
+    """The joint bound is for one output; what is found for several is the same, whatever is proved of it."""
+    X, y = around_1e8()
+    three = np.digitize(y, [1.5, 2.5])
+    found = surefit.LinearSVC().fit(X, three).coef_[0]
+    alone = surefit.LinearSVC().fit(X, three == 0)
+    assert alone.certificate_.holds
+    np.testing.assert_allclose(found, alone.coef_[0], rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("strength", [1e-6, 1e-2])
+def test_large_means_excuse_no_gap(strength):
+    """Of points beside the best one, along differences of columns too, no gap is below what can be gained."""
+    X, y = around_1e8()
+    loss = SquaredEpsilonInsensitive(0.1)
+    objective = Objective.of_arrays(X, y, loss, L2(strength), fit_intercept=False)
+    model = surefit.LinearSVR(
+        C=1 / (200 * strength), loss="squared_epsilon_insensitive", epsilon=0.1, fit_intercept=False
+    ).fit(X, y)
+
+    def value(w):
+        left = np.maximum(np.abs(residuals(X, y, w, 0.0)) - LONG(0.1), 0)
+        return (left**2).mean() + LONG(strength) / 2 * (w.astype(LONG) ** 2).sum()
+
+    rng, best = np.random.default_rng(0), value(model.coef_)
+    for size in 10.0 ** np.arange(-9, 0):
+        for move in rng.normal(size=(4, 3)) * size:
+            across = move - move.mean()  # the means do not see it
+            for w in (model.coef_ + move, model.coef_ + across):
+                gap = objective.certificate(w, 1e-6).parts["gap"]
+                assert value(w) - best <= gap + 1e-12 * objective.scale

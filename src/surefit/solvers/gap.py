@@ -33,7 +33,7 @@ from surefit.penalties.ordered import Ordered
 from surefit.solvers.decrement import pull_of, stationary
 from surefit.solvers.free_directions import greatest_cosine
 from surefit.solvers.objective import Objective
-from surefit.solvers.slope_rounding import ROUNDING, noise_of_slopes, reach_of, shared_error
+from surefit.solvers.slope_rounding import ROUNDING, blur_of, noise_of_slopes, reach_of, shared_error
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
 
 Array = NDArray[np.float64]
@@ -179,7 +179,7 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     squares = A if A.ndim == 1 else None
     if squares is not None:
         open_pull = first.gradient[:p] / first.weight + squares * point.coef
-        blur = ROUNDING * abs(float(point.intercept or 0.0)) * np.sqrt(first.weight / max(first.energy, TINY))
+        blur = blur_of(point.packed, first, objective.fit_intercept)
         if not squares.all() or _cosine_of_columns(open_pull, first, objective) > max(NEARLY, blur):
             return None
         A = np.diag(squares)

@@ -17,11 +17,25 @@ Array = NDArray[np.float64]
 
 ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 
+DIGITS = 4 * np.finfo(float).eps  # what coefficients and the scores of a proof round by
+
 
 def reach_of(packed: Array, at: Slopes) -> float:
     """Return how large the scores of a packed point can be, times the root of the weight."""
     each = np.repeat(at.squares, packed.size // len(at.squares))
     return float(np.abs(np.ravel(packed)) @ np.sqrt(each))
+
+
+def blur_of(packed: Array, at: Slopes, fit_intercept: bool) -> float:
+    """Return the cosine of slopes and columns that the last digits of a packed point make.
+
+    An intercept carries the size of scores; without one, coefficients of columns far from zero do.
+    """
+    if fit_intercept:
+        size = ROUNDING * abs(float(packed[-1])) * np.sqrt(at.weight)
+    else:
+        size = DIGITS * reach_of(packed, at)
+    return float(size / np.sqrt(max(at.energy, float(np.finfo(float).tiny))))
 
 
 def noise_of_slopes(at: Slopes, reach: float) -> Array:

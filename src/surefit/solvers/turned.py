@@ -11,12 +11,14 @@ all but that axis are made of rows less their means. In units of :math:`|m|` the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.data.source import ArraySource
+from surefit.penalties.l2 import L2
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import FAR
 
@@ -51,7 +53,7 @@ class Turned:
     @classmethod
     def of(cls, objective: Objective) -> Turned | None:
         """Turn the columns of an objective; None where none is far, or where a turn would change it."""
-        if objective.fit_intercept or objective.outputs is not None:
+        if objective.fit_intercept:
             return None
         table = objective.penalty.table(objective.columns)
         if table.l1.any() or not table.l2.all() or np.ptp(table.l2) > 0:
@@ -82,7 +84,7 @@ class Turned:
 
     def inner(self, w: Array) -> Array:
         """Return coefficients of the turned columns."""
-        found = w - 2.0 * float(self.v @ w) * self.v
+        found = w - 2.0 * np.multiply.outer(self.v, self.v @ w)
         found[self.axis] *= self.length
         return np.asarray(found)
 
@@ -90,4 +92,18 @@ class Turned:
         """Return coefficients of the columns."""
         found = w.copy()
         found[self.axis] /= self.length
-        return np.asarray(found - 2.0 * float(self.v @ found) * self.v)
+        return np.asarray(found - 2.0 * np.multiply.outer(self.v, self.v @ found))
+
+    def objective(self, objective: Objective) -> Objective:
+        """Return the same objective, of the turned columns."""
+        rows = objective.need_rows("a turn of the columns")
+        source = ArraySource(objective.source.schema, replace(rows, X=self.rows(rows.X)))
+        squares = L2(1.0, weights=self.squares(objective.penalty.table(objective.columns).l2))
+        return Objective(
+            source,
+            objective.engine,
+            objective.loss,
+            squares,
+            fit_intercept=False,
+            outputs=objective.outputs,
+        )

@@ -25,6 +25,8 @@ from surefit.solvers.dual_coordinates import DualCoordinates
 from surefit.solvers.frisch_newton import MOST_COLUMNS
 from surefit.solvers.objective import Objective
 from surefit.solvers.sampled import start_from_sample
+from surefit.solvers.second_order import SecondOrder
+from surefit.solvers.turned import Turned
 
 GAP = 0.01  # of tol: scikit-learn's bounds a gradient, ours the objective
 MANY = 20_000  # columns beyond which none is diagnosed
@@ -77,7 +79,16 @@ class LinearSVM(NoInference, SameObjective, abstract=True):
         return self._solver_called(name, objective, tolerance=GAP * self.tol)
 
     def _solved(self, objective: Objective, solver: Solver, trace: Trace) -> Solution:
-        return closer(super()._solved(objective, solver, trace), objective, solver)
+        if not isinstance(solver, SecondOrder) or objective.rows is None or self.constraints is not None:
+            return closer(super()._solved(objective, solver, trace), objective, solver)
+        turned = Turned.of(objective)
+        if turned is None:
+            return closer(super()._solved(objective, solver, trace), objective, solver)
+        inner, start = turned.objective(objective), super()._start(objective)
+        start = None if start is None else turned.inner(start)
+        found = closer(solver.solve(inner, start, trace), inner, solver)
+        w = turned.outer(found.x)
+        return replace(found, x=w, certificate=objective.certificate(w, found.certificate.tolerance))
 
     def _start(self, objective: Objective) -> NDArray[np.float64] | None:
         start = super()._start(objective)
