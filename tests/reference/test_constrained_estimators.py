@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -146,20 +148,21 @@ def test_no_general_solver_finds_less_and_the_multipliers_balance(name, constrai
 
 
 def test_estimators_without_constraints_are_named_in_the_guide():
-    """The convex core has them all; who has none is written down with the reason."""
-    has = {
-        name
+    """All linear models have them but four; the guide names every one, and these four with the reason."""
+    linear = {
+        name: "constraints" in inspect.signature(getattr(surefit, name)).parameters
         for name in surefit.__all__
-        if inspect.isclass(getattr(surefit, name))
-        and "constraints" in inspect.signature(getattr(surefit, name)).parameters
+        if inspect.isclass(getattr(surefit, name)) and ".models.linear." in getattr(surefit, name).__module__
     }
-    core = "LinearModel LinearRegression Ridge RidgeClassifier Lasso ElasticNet LogisticRegression LinearSVC"
-    core += " LinearSVR QuantileRegressor LADRegressor HuberRegressor GeneralizedLinearRegressor"
-    core += " PoissonRegressor GammaRegressor TweedieRegressor LogisticRegressionCV RidgeCV"
-    core += " RidgeClassifierCV LassoCV ElasticNetCV OrdinalClassifier"
-    core += " MultiTaskLasso MultiTaskElasticNet MultiTaskLassoCV MultiTaskElasticNetCV"
-    core += " SGDClassifier SGDRegressor Perceptron"
-    assert has == set(core.split())
+    without = {"ConstrainedLasso", "ConstrainedRidge", "OneVsRestClassifier", "OneVsOneClassifier"}
+    assert {name for name, has in linear.items() if not has} == without
+    guide = (Path(__file__).parents[2] / "docs" / "penalties.md").read_text()
+    section = guide.split("## Constraints on any linear model")[1].split("\n## ")[0]
+    *named, reasons = section.rstrip().rsplit("[Posteriors]", 1)
+    told = set(re.findall(r"`([A-Z]\w+)`", section))
+    assert set(linear) <= told
+    assert not without & set(re.findall(r"`([A-Z]\w+)`", "".join(named)))
+    assert without <= set(re.findall(r"`([A-Z]\w+)`", reasons))
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge([0.5, 2.0]), Lasso(0.05), ElasticNet(0.05)])

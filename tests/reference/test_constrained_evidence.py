@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -18,8 +20,9 @@ DEVIATIONS = 5.0  # of a Monte Carlo error: one test in a million fails by chanc
 def posterior_of(y, rows, w, noise, precision):
     """The log-density of the targets and the coefficients together, without constraints, up to nothing."""
     residual = y - rows @ w
-    likelihood = stats.norm.logpdf(residual, scale=np.sqrt(noise)).sum()
-    return likelihood + stats.norm.logpdf(w, scale=1 / np.sqrt(precision)).sum()
+    squares = residual @ residual / noise + precision * (w @ w)
+    sizes = len(y) * math.log(2 * math.pi * noise) + len(w) * math.log(2 * math.pi / precision)
+    return -0.5 * (squares + sizes)
 
 
 def test_the_evidence_of_known_noise_is_that_of_quadrature():
@@ -38,9 +41,9 @@ def test_the_evidence_of_known_noise_is_that_of_quadrature():
     }
     for held, area in sets.values():
         share = integrate.dblquad(
-            lambda b, a: stats.norm.pdf([a, b], scale=2.0**-0.5).prod(), *area, epsabs=1e-12
+            lambda b, a: math.exp(-(a**2) - b**2) / math.pi, *area, epsabs=0, epsrel=1e-8
         )[0]
-        value = integrate.dblquad(joint, *area, epsabs=0, epsrel=1e-9)[0]
+        value = integrate.dblquad(joint, *area, epsabs=0, epsrel=1e-8)[0]
         model = BayesianLinearRegression(2.0, noise_variance=0.7, fit_intercept=False, constraints=held)
         model.fit(rows, y)
         error = model.log_evidence_error_
