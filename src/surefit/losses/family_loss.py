@@ -80,7 +80,7 @@ class FamilyLoss(Loss):
         """Return means and which scores have one; the others' are 1."""
         z = np.atleast_1d(np.asarray(z, dtype=np.float64))
         known = np.isfinite(z)
-        if self.link.range.low is not None:
+        if self.link.range.low is not None and not self.link.two_roots:
             known &= z > self.link.range.low
         with np.errstate(all="ignore"):
             mean = np.asarray(self.link.inverse(np.where(known, z, 1.0)))

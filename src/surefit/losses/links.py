@@ -33,6 +33,7 @@ class Link(Registered, kind="link", folder="surefit.losses"):
 
     domain: ClassVar[Interval] = LINE
     range: ClassVar[Interval] = LINE
+    two_roots: ClassVar[bool] = False  # whether -z has the mean of z
 
     @abstractmethod
     def forward(self, mean: Any) -> Array:
@@ -312,6 +313,8 @@ class SquareRoot(Link):
 
     name = "sqrt"
     domain = HALF_LINE
+    range = HALF_LINE
+    two_roots = True
 
     def forward(self, mean: Any) -> Array:
         """Return sqrt(mean)."""
