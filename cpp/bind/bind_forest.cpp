@@ -42,7 +42,7 @@ nb::tuple parts_of(ForestTree&& tree) {
 }
 
 template <class T, class Y>
-nb::list grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> rank,
+nb::list grow(Matrix<T> X, bool quick, bool small, std::optional<Vector<std::uint32_t>> rank,
               std::optional<Vector<std::uint32_t>> ascending, Vector<std::uint8_t> bins,
               Vector<double> lowest, Vector<double> highest, bool by_column, Vector<Y> y, Index outputs,
               std::optional<Vector<double>> weight, std::optional<Vector<double>> cumulative, Index draws,
@@ -89,7 +89,7 @@ nb::list grow(Matrix<T> X, bool quick, std::optional<Vector<std::uint32_t>> rank
   std::vector<ForestTree> trees;
   call(threads, [&](const Run& run) {
     return_memory();  // of trees before these
-    trees = Forest<T, Y>(run, table, quick, columns, target, sample, rules, levels, monotone)
+    trees = Forest<T, Y>(run, table, quick, small, columns, target, sample, rules, levels, monotone)
                 .grow(seeds.data(), static_cast<Index>(seeds.shape(0)));
     return_memory();
   });
@@ -127,7 +127,7 @@ void draws(std::uint64_t seed, Index number, std::optional<Vector<double>> cumul
 
 template <class T, class Y>
 void define_grow(nb::module_& m, const char* name) {
-  m.def(name, &grow<T, Y>, "X"_a.noconvert(), "quick"_a, "rank"_a.noconvert().none(),
+  m.def(name, &grow<T, Y>, "X"_a.noconvert(), "quick"_a, "small"_a, "rank"_a.noconvert().none(),
         "ascending"_a.noconvert().none(), "bins"_a.noconvert(), "lowest"_a.noconvert(),
         "highest"_a.noconvert(), "by_column"_a, "y"_a.noconvert(), "outputs"_a, "weight"_a.noconvert().none(),
         "cumulative"_a.noconvert().none(), "draws"_a, "balanced"_a, "criterion"_a, "starts"_a, "levels"_a,

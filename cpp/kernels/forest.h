@@ -132,13 +132,15 @@ template <class T, class Y>
 class Forest {
  public:
   // columns: null where there are none to search by. quick: whether rules and target are those that the
-  // forest's own grower knows; otherwise each tree is grown as one by itself.
-  Forest(const Run& run, const Dense<T>& X, bool quick, const ForestColumns& columns,
+  // forest's own grower knows; otherwise each tree is grown as one by itself. small: X is a small node of a
+  // larger tree, in which every value is looked at.
+  Forest(const Run& run, const Dense<T>& X, bool quick, bool small, const ForestColumns& columns,
          const ForestTarget<Y>& target, const ForestSample& sample, const TreeRules& rules,
          const std::vector<Index>& levels, const std::vector<std::int8_t>& monotone)
       : run_(run),
         X_(X),
         quick_(quick),
+        small_(small),
         columns_(columns),
         target_(target),
         sample_(sample),
@@ -202,7 +204,7 @@ class Forest {
         own.sample[static_cast<std::size_t>(i)] = Target::given(weight, static_cast<double>(target_.y[i]));
         if (weight > 0.0) own.rows.push_back(static_cast<std::uint32_t>(i));
       }
-      return own.grower.grow(own.sample, own.rows, seeds[t], [&] {
+      return own.grower.grow(own.sample, own.rows, small_, seeds[t], [&] {
         if (worker == 0) poll();
       });
     });
@@ -239,7 +241,7 @@ class Forest {
 
   const Run& run_;
   const Dense<T>& X_;
-  bool quick_;
+  bool quick_, small_;
   const ForestColumns& columns_;
   const ForestTarget<Y>& target_;
   const ForestSample& sample_;

@@ -17,7 +17,7 @@ inline std::size_t place_of(PlacedCode entry) {
   return entry & 0xFFFFu;
 }
 
-// Codes are by columns: that of row i and column j is at j * rows + i, kLocalRows where it is missing.
+// Codes are by columns: that of row i and column j is at j * rows + i, kOrderedRows where it is missing.
 class NodeCodes {
  public:
   const std::uint16_t* codes() const { return codes_.data(); }
@@ -25,18 +25,17 @@ class NodeCodes {
 
   // Gives the values of each column codes within a small node, and puts places in their order.
   void tell_apart(const ForestColumns& columns, Index width, const std::uint32_t* rows, Index count) {
-    ranks_.resize(static_cast<std::size_t>(count * width));
-    codes_.resize(ranks_.size());
-    order_.resize(ranks_.size());
+    order_.resize(static_cast<std::size_t>(count * width));
+    codes_.resize(order_.size());
     gather(columns, width, rows, count);
     for (Index j = 0; j < width; ++j) {
-      const std::uint32_t* own = ranks_.data() + j * count;
+      const std::uint32_t* own = order_.data() + j * count;  // ranks, which are sorted before they go
       std::uint16_t* codes = codes_.data() + j * count;
       RankedPlace* keys = sorter_.keys();
       std::uint32_t low = kMissingCode, high = 0;
       std::size_t known = 0;
       for (Index i = 0; i < count; ++i) {
-        codes[i] = static_cast<std::uint16_t>(kLocalRows);
+        codes[i] = static_cast<std::uint16_t>(kOrderedRows);
         if (own[i] == kMissingCode) continue;
         low = std::min(low, own[i]), high = std::max(high, own[i]);
         keys[known++] = ranked_place(own[i], i);
@@ -60,13 +59,13 @@ class NodeCodes {
     if (order.step == 1) {
       for (Index j = 0; j < width; ++j)
         for (Index i = 0; i < count; ++i)
-          ranks_[static_cast<std::size_t>(j * count + i)] =
+          order_[static_cast<std::size_t>(j * count + i)] =
               columns.rank[order.at(static_cast<Index>(rows[i]), j)];
       return;
     }
     for (Index i = 0; i < count; ++i) {
       const std::uint32_t* own = columns.rank + static_cast<Index>(rows[i]) * order.step;
-      for (Index j = 0; j < width; ++j) ranks_[static_cast<std::size_t>(j * count + i)] = own[j];
+      for (Index j = 0; j < width; ++j) order_[static_cast<std::size_t>(j * count + i)] = own[j];
     }
   }
 
@@ -77,11 +76,10 @@ class NodeCodes {
       order[i] = PlacedCode{codes[place]} << 16 | place;
     }
     for (Index i = 0; i < count && known < static_cast<std::size_t>(count); ++i)
-      if (codes[i] == kLocalRows)
-        order[known++] = static_cast<PlacedCode>(kLocalRows) << 16 | static_cast<PlacedCode>(i);
+      if (codes[i] == kOrderedRows)
+        order[known++] = static_cast<PlacedCode>(kOrderedRows) << 16 | static_cast<PlacedCode>(i);
   }
 
-  std::vector<std::uint32_t> ranks_;
   std::vector<std::uint16_t> codes_;
   std::vector<PlacedCode> order_;
   KeySorter sorter_;

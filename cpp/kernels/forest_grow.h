@@ -44,13 +44,14 @@ class ForestGrower {
         in_order_(target, rules.search),
         by_rank_(target, rules.search),
         drawn_(target, rules.search),
-        local_(static_cast<std::size_t>(kLocalRows)),
+        local_(static_cast<std::size_t>(kOrderedRows)),
         places_(local_.size()),
         chosen_(X.cols, rules.search.max_columns) {}
 
-  // sample: of all rows of X; rows: those that count. poll is called now and then.
-  ForestTree grow(const std::vector<Given>& sample, std::vector<std::uint32_t>& rows, std::uint64_t seed,
-                  const std::function<void()>& poll) {
+  // sample: of all rows of X; rows: those that count; small: they are a small node of a larger tree. poll is
+  // called now and then.
+  ForestTree grow(const std::vector<Given>& sample, std::vector<std::uint32_t>& rows, bool small,
+                  std::uint64_t seed, const std::function<void()>& poll) {
     ForestTree tree;
     tree.importance.assign(static_cast<std::size_t>(X_.cols), 0.0);
     tree.reserve(rows.size(), target_.values());
@@ -60,18 +61,21 @@ class ForestGrower {
     chosen_.forget();
     total_ = 0.0;
     for (const std::uint32_t row : rows) total_ += Target::weight_of(sample[row]);
-    std::vector<Waiting> small;
+    std::vector<Waiting> small_nodes;
     stack_.assign(1, Waiting{0, static_cast<Index>(rows.size()), 0, mixed(seed), 0, -1});
     auto edges = [&](const CodeSplit& split, Index, Index) {
       const Index from = split.column * kMostBins;
       return between(columns_.highest[from + split.left], columns_.lowest[from + split.right]);
     };
     const bool draws = rules_.search.random_threshold;
+    const bool ordered = !draws && columns_.rank != nullptr && !looks_at_few();
+    const auto root = static_cast<Index>(rows.size());
+    const Index small_rows = small && ordered ? kOrderedRows : rows_told_apart(root, ordered);
     while (!stack_.empty()) {
       const Waiting node = stack_.back();
       stack_.pop_back();
-      if (node.end - node.begin <= kLocalRows) {
-        small.push_back(node);
+      if (node.end - node.begin <= small_rows) {
+        small_nodes.push_back(node);
         continue;
       }
       poll();
@@ -80,10 +84,10 @@ class ForestGrower {
       else
         visit(tree, node, field_of(columns_.bins, columns_.order, sample, rows), by_bin_, edges);
     }
-    if (columns_.ascending != nullptr) spread_.tell_apart(X_, columns_.ascending, rows, small, poll);
-    for (const Waiting& root : small) {
+    if (columns_.ascending != nullptr) spread_.tell_apart(X_, columns_.ascending, rows, small_nodes, poll);
+    for (const Waiting& node : small_nodes) {
       poll();
-      grow_small(tree, root, sample, rows);
+      grow_small(tree, node, sample, rows);
     }
     return tree;
   }
@@ -108,7 +112,7 @@ class ForestGrower {
   };
 
   // From how many columns for each that is looked at it takes longer to prepare all of them for a node of
-  // kLocalRows than to read those of each node below it: measured with normal numbers and two classes.
+  // kCodedRows than to read those of each node below it: measured with normal numbers and two classes.
   static constexpr Index kFewOf = 16;
 
   // All rows, with each cell where the table has it.
@@ -231,7 +235,7 @@ class ForestGrower {
       local_[static_cast<std::size_t>(i)] = sample[rows[static_cast<std::size_t>(from + i)]];
       places_[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(i);
     }
-    std::array<std::uint16_t, static_cast<std::size_t>(kLocalRows)> spare;
+    std::array<std::uint16_t, static_cast<std::size_t>(kOrderedRows)> spare;
     auto middle = [&](const CodeSplit& split, Index low, Index high) {
       const auto left = static_cast<Index>(rows[static_cast<std::size_t>(from + low)]);
       const auto right = static_cast<Index>(rows[static_cast<std::size_t>(from + high)]);
@@ -281,7 +285,7 @@ class ForestGrower {
   const Target& target_;
   const TreeRules& rules_;
   CodeSearch<Target, std::uint8_t, Index{kMissingBin}> by_bin_;
-  CodeSearch<Target, std::uint16_t, kLocalRows> by_value_;
+  CodeSearch<Target, std::uint16_t, kCodedRows> by_value_;
   OrderSearch<Target> in_order_;
   RankSearch<Target> by_rank_;
   DrawSearch<Target, T> drawn_;

@@ -9,7 +9,14 @@
 
 namespace surefit {
 
-constexpr Index kLocalRows = 1024;  // up to which a node's values are told apart: its sums stay in cache
+// Up to how many rows the values of a node are told apart: by codes, whose sums stay in cache, or in the
+// order of each column.
+constexpr Index kCodedRows = 1024, kOrderedRows = 8192;
+
+// The same for a tree of so many rows: bins of a small table are fine enough for more of its nodes.
+inline Index rows_told_apart(Index root, bool ordered) {
+  return ordered ? std::clamp(root / 8, kCodedRows, kOrderedRows) : kCodedRows;
+}
 
 using RankedPlace = std::uint64_t;
 inline RankedPlace ranked_place(std::uint32_t rank, Index place) {
@@ -24,7 +31,7 @@ inline Index ranked_at(RankedPlace key) {
 
 class KeySorter {
  public:
-  // Room for kLocalRows keys, whose places are to ascend.
+  // Room for kOrderedRows keys, whose places are to ascend.
   RankedPlace* keys() { return keys_.data(); }
 
   // By the first bits of their distance from the lowest rank, which spread them well, and what shares a
@@ -56,7 +63,7 @@ class KeySorter {
   }
 
  private:
-  static constexpr int kBucketBits = 10;
+  static constexpr int kBucketBits = 13;
   static constexpr std::size_t kFew = 16;
   static constexpr std::uint16_t kFull = 48;
 
@@ -69,7 +76,7 @@ class KeySorter {
     }
   }
 
-  std::array<RankedPlace, static_cast<std::size_t>(kLocalRows)> keys_, spare_;
+  std::array<RankedPlace, static_cast<std::size_t>(kOrderedRows)> keys_, spare_;
 };
 
 }  // namespace surefit

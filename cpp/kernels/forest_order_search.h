@@ -17,7 +17,7 @@ class OrderSearch {
  public:
   static constexpr bool kKeepsOrder = true;
   static constexpr bool kExact = true;
-  using Codes = CodeSearch<Target, std::uint16_t, kLocalRows>;
+  using Codes = CodeSearch<Target, std::uint16_t, kOrderedRows>;
 
   OrderSearch(const Target& target, const SearchRules& rules)
       : target_(target),
@@ -25,7 +25,7 @@ class OrderSearch {
         left_(target.side()),
         with_missing_(target.side()),
         gone_(static_cast<std::size_t>(target.width())),
-        rows_(static_cast<std::size_t>(kLocalRows)) {}
+        rows_(static_cast<std::size_t>(kOrderedRows)) {}
 
   static bool is_missing(std::uint16_t code) { return Codes::is_missing(code); }
   static bool goes_left(std::uint16_t code, const CodeSplit& split) { return Codes::goes_left(code, split); }
@@ -47,7 +47,7 @@ class OrderSearch {
     for (Index c = 0; c < many; ++c) {
       const PlacedCode* order = order_ + columns[c] * count_ + begin_;
       if (code_of(order[0]) == code_of(order[count - 1])) continue;
-      if (code_of(order[count - 1]) == kLocalRows)
+      if (code_of(order[count - 1]) == kOrderedRows)
         scan<true>(order, count, node, columns[c], best);
       else
         scan<false>(order, count, node, columns[c], best);
@@ -78,7 +78,7 @@ class OrderSearch {
     Index known = count;
     if (kMissing) {
       std::fill(gone_.begin(), gone_.end(), typename Target::Sum{0});
-      for (; code_of(order[known - 1]) == kLocalRows; --known) {
+      for (; code_of(order[known - 1]) == kOrderedRows; --known) {
       }
       for (Index i = known; i < count; ++i) Target::add(gone_.data(), rows_[place_of(order[i])]);
     }
@@ -106,8 +106,8 @@ class OrderSearch {
   typename Target::Side left_, with_missing_;
   std::vector<typename Target::Sum> gone_;
   std::vector<typename Target::Row> rows_;  // by their places
-  std::array<PlacedCode, static_cast<std::size_t>(kLocalRows)> spare_;
-  std::array<bool, static_cast<std::size_t>(kLocalRows)> goes_left_;
+  std::array<PlacedCode, static_cast<std::size_t>(kOrderedRows)> spare_;
+  std::array<bool, static_cast<std::size_t>(kOrderedRows)> goes_left_;
   PlacedCode* order_ = nullptr;
   Index width_ = 0, count_ = 0, begin_ = 0;
 };

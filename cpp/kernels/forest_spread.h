@@ -13,14 +13,14 @@
 
 namespace surefit {
 
-// Codes are by columns: that of the i-th row of a tree and column j is at j * step() + i, kLocalRows where it
+// Codes are by columns: that of the i-th row of a tree and column j is at j * step() + i, kCodedRows where it
 // is missing.
 class SpreadCodes {
  public:
   const std::uint16_t* codes() const { return codes_.data(); }
   Index step() const { return step_; }
 
-  // nodes: ranges of rows, `begin` to `end`, none longer than kLocalRows; poll is called now and then.
+  // nodes: ranges of rows, `begin` to `end`, none longer than kCodedRows; poll is called now and then.
   template <class T, class Node, class Poll>
   void tell_apart(const Dense<T>& X, const std::uint32_t* ascending, const std::vector<std::uint32_t>& rows,
                   const std::vector<Node>& nodes, const Poll& poll) {
@@ -47,7 +47,7 @@ class SpreadCodes {
   // Of how many rows for each in a small node it takes longer to walk over all: measured.
   static constexpr Index kFewOf = 16;
   static constexpr int kPlaceBits = 10;
-  static_assert(kLocalRows <= Index{1} << kPlaceBits);
+  static_assert(kCodedRows <= Index{1} << kPlaceBits);
   static constexpr std::size_t kMostNodes = (std::size_t{1} << (32 - kPlaceBits)) - 16;
   // Rows of no small node share these, so that none of them has to wait for the one before.
   static constexpr Index kElsewhere = 16;
@@ -94,7 +94,7 @@ class SpreadCodes {
     for (; ascending != end; ++ascending) {
       const std::uint32_t place = place_[static_cast<std::size_t>(ascending_row(*ascending))];
       codes[counters_[place >> kPlaceBits].start + (place & kPlaces)] =
-          static_cast<std::uint16_t>(kLocalRows);
+          static_cast<std::uint16_t>(kCodedRows);
     }
   }
 
@@ -108,7 +108,7 @@ class SpreadCodes {
     std::uint16_t code = 0;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       if (i > 0 && keys_[i].key != keys_[i - 1].key) ++code;
-      codes[keys_[i].row] = keys_[i].key == order_key(std::nan("")) ? std::uint16_t{kLocalRows} : code;
+      codes[keys_[i].row] = keys_[i].key == order_key(std::nan("")) ? std::uint16_t{kCodedRows} : code;
     }
   }
 

@@ -78,7 +78,7 @@ std::vector<ForestTree> grown(const Table& table, const Y* y, Impurity impurity,
   const std::vector<std::int8_t> free;
   const ForestColumns columns = table.columns();
   const std::uint64_t seeds[] = {5, 6, 7};
-  return Forest<double, Y>(run, X, quick, columns, target, sample, rules, levels, free).grow(seeds, 3);
+  return Forest<double, Y>(run, X, quick, false, columns, target, sample, rules, levels, free).grow(seeds, 3);
 }
 
 bool same(const std::vector<ForestTree>& one, const std::vector<ForestTree>& two) {
@@ -209,8 +209,11 @@ TEST(all_small_nodes_get_the_codes_that_their_ranks_tell) {
       const Index count = node.end - node.begin;
       codes.tell_apart(ranks.columns(), kCols, rows.data() + node.begin, count);
       for (Index j = 0; j < kCols; ++j)
-        for (Index i = 0; i < count; ++i)
-          CHECK(spread.codes()[j * spread.step() + node.begin + i] == codes.codes()[j * count + i]);
+        for (Index i = 0; i < count; ++i) {
+          const auto own = static_cast<Index>(codes.codes()[j * count + i]);
+          CHECK(spread.codes()[j * spread.step() + node.begin + i] ==
+                (own == kOrderedRows ? kCodedRows : own));
+        }
     }
   }
 }
@@ -320,7 +323,7 @@ TEST(codes_of_small_nodes_order_values_as_ranks_do) {
         const PlacedCode entry = codes.order()[j * count + i];
         const std::uint32_t rank = table.rank[at(order.at(rows[place_of(entry)], j))];
         const auto before = std::distance(values.begin(), values.lower_bound(rank));
-        CHECK(code_of(entry) == (rank == kMissingCode ? kLocalRows : static_cast<Index>(before)));
+        CHECK(code_of(entry) == (rank == kMissingCode ? kOrderedRows : static_cast<Index>(before)));
         CHECK(code_of(entry) == codes.codes()[j * count + static_cast<Index>(place_of(entry))]);
         CHECK(i == 0 || entry > codes.order()[j * count + i - 1]);
         places.insert(place_of(entry));

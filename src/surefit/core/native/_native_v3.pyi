@@ -646,6 +646,7 @@ def all_finite(x: F64, threads: int) -> bool: ...
 def forest_grow_classes(
     X: F32,
     quick: bool,
+    small: bool,
     rank: U32 | None,
     ascending: U32 | None,
     bins: U8,
@@ -679,6 +680,7 @@ def forest_grow_classes(
 def forest_grow_classes(
     X: F64,
     quick: bool,
+    small: bool,
     rank: U32 | None,
     ascending: U32 | None,
     bins: U8,
@@ -712,6 +714,7 @@ def forest_grow_classes(
 def forest_grow_numbers(
     X: F32,
     quick: bool,
+    small: bool,
     rank: U32 | None,
     ascending: U32 | None,
     bins: U8,
@@ -745,6 +748,7 @@ def forest_grow_numbers(
 def forest_grow_numbers(
     X: F64,
     quick: bool,
+    small: bool,
     rank: U32 | None,
     ascending: U32 | None,
     bins: U8,

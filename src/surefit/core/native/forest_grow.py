@@ -117,11 +117,13 @@ def grown_trees(
     rules: Rules | None = None,
     columns: ForestColumns | None = None,
     quick: bool = False,
+    small: bool = False,
     _threads: int | None = None,
 ) -> list[GrownForest]:
     """Grow a tree for each seed; ``columns`` of X, where given, are searched by bins in large nodes.
 
-    quick: draw thresholds of numbers without sorting them, for one output of classes or by squares.
+    quick: draw thresholds of numbers without sorting them, for one output of classes or by squares. small: X
+    is a small node of a larger tree, in which every value is looked at.
     """
     sample = Sample() if sample is None else sample
     rules = Rules() if rules is None else rules
@@ -137,6 +139,7 @@ def grown_trees(
     found = grow(
         X,
         columns is not None or quick,
+        small,
         None if columns is None or columns.rank is None else columns.rank.reshape(-1, order="A"),
         None if columns is None or columns.ascending is None else columns.ascending.reshape(-1),
         np.empty(0, dtype=np.uint8) if columns is None else columns.bins.reshape(-1, order="A"),

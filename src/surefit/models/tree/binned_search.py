@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.forest_columns import forest_columns
+from surefit.core.native.forest_columns import FEW_OF, forest_columns
 from surefit.core.native.forest_grow import Sample, forest_grow
 from surefit.core.native.tree_grow import Rules
 from surefit.models.tree.arrays import Target
@@ -15,7 +15,8 @@ from surefit.models.tree.forest_arrays import in_target_units, tree_nodes
 from surefit.models.tree.nodes import Nodes
 
 Floats = NDArray[np.float64]
-ALL_VALUES = 1024  # rows of a node up to which every value is looked at
+# Rows of a node up to which every value is looked at: where nodes look at few columns, and at many of them.
+ALL_VALUES, ALL_VALUES_IN_ORDER = 1024, 8192
 EXACT_CELLS = 100_000_000  # up to which "auto" sorts every column: see docs/trees.md
 
 
@@ -28,6 +29,21 @@ def bins_know(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules
         and not rules.monotone
         and not rules.max_leaves
     )
+
+
+def rows_told_apart(root: int, width: int, rules: Rules) -> int:
+    """Return up to how many rows a node of a tree of ``root`` rows is searched value by value.
+
+    Bins of a small table are fine enough for more of its nodes.
+
+    >>> [rows_told_apart(rows, 28, Rules()) for rows in (100, 20_000, 100_000)]
+    [1024, 2500, 8192]
+    >>> rows_told_apart(100_000, 28, Rules(max_columns=5))
+    1024
+    """
+    if rules.random_threshold or 0 < FEW_OF * rules.max_columns <= width:
+        return ALL_VALUES
+    return min(max(root // 8, ALL_VALUES), ALL_VALUES_IN_ORDER)
 
 
 def grow_by_bins(

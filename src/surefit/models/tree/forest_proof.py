@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.models.tree.arrays import scaled_by
+from surefit.models.tree.binned_search import rows_told_apart
 from surefit.models.tree.forest_arrays import tree_nodes
 from surefit.models.tree.forest_growing import Grower
 from surefit.models.tree.forest_samples import weights_drawn
@@ -17,7 +18,6 @@ from surefit.models.tree.proof import Problem, best_splits
 
 TREES = 3  # looked at again, unless they have more
 CELLS = 1e8  # than these, so that a proof takes seconds: rows times columns times depths
-LOCAL_ROWS = 1024  # up to which a node of a tree that was begun by bins is searched value by value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_b
     """
     X, target = grower.X, grower.target
     worst, cells, trees, splits = 0.0, 0.0, 0, 0
-    why_none = f"nodes of more than {LOCAL_ROWS} rows were searched by bins" if by_bins else "trees have none"
+    why_none = "large nodes were searched by bins" if by_bins else "trees have none"
     for t in np.linspace(0, forest.trees - 1, min(TREES, forest.trees)).astype(int).tolist():
         nodes = scaled_by(tree_nodes(forest, t, grower.kind, target.classes, grower.levels), target)
         cells += float(X.size) * float(nodes.depths.max() + 1)
@@ -55,7 +55,8 @@ def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_b
             break
         seed = int(seeds[t])
         weight = weights_drawn(grower.sample, len(X), seed, target)
-        rules, exact = replace(grower.rules, seed=seed), LOCAL_ROWS if by_bins else None
+        rules = replace(grower.rules, seed=seed)
+        exact = rows_told_apart(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
         problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact, target.grain)
         worst = max(worst, *best_splits(nodes, problem).values())
         looked_at = nodes.inner if exact is None else nodes.inner & (nodes.grown.rows <= exact)

@@ -12,7 +12,7 @@ from surefit.core.native.level_sums import LevelTree, code_offsets
 from surefit.core.native.node_random import MASK, mixed
 from surefit.core.native.tree_grow import Grown, Rules
 from surefit.core.native.tree_grow_twin import TINY
-from surefit.models.tree.binned_search import ALL_VALUES
+from surefit.models.tree.binned_search import rows_told_apart
 from surefit.models.tree.boosting_levels import Plan
 from surefit.models.tree.level_search import LevelColumns, LevelSplit, best_split
 from surefit.models.tree.level_target import LevelTarget, NodeFacts
@@ -45,6 +45,7 @@ class TreeGrowth:
         self.is_level = (columns.levels > 0).astype(np.uint8)
         self.codes = int(code_offsets(columns.counts)[-1])
         self.nodes: list[TreeNode] = []
+        self._small_rows = 0  # of nodes that are searched value by value; known with the root
         self._waiting: list[tuple[int, int]] = []  # children, or -1 for one that needs no sums
         self._summed: list[tuple[int, int]] = []  # nodes of the plan under way, and who takes what is left
 
@@ -118,7 +119,9 @@ class TreeGrowth:
 
     def _add(self, facts: NodeFacts, depth: int, seed: int) -> None:
         node = TreeNode(facts, depth, seed)
-        node.is_small = facts.rows <= ALL_VALUES and not self._is_leaf(node)
+        if not self.nodes:
+            self._small_rows = rows_told_apart(facts.rows, len(self.columns.levels), self.rules)
+        node.is_small = facts.rows <= self._small_rows and not self._is_leaf(node)
         self.nodes.append(node)
 
     def _grow(self, at: int, sums: Whole) -> None:

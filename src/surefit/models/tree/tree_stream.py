@@ -233,6 +233,7 @@ class TreeStream:
             if quick and not self.rules.random_threshold
             else None,
             quick=quick,
+            small=True,
             _threads=1,
         )
         if classes:
