@@ -19,6 +19,8 @@ from surefit.solvers.kinked_rows import KinkedRows
 
 Array = NDArray[np.float64]
 
+# A vertex is found in about as many steps as there are kinks; nearly dependent columns may take no end of them.
+STEPS = 10
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -42,9 +44,9 @@ def vertex(rows: KinkedRows) -> tuple[Array, Array] | None:
         b_eq=at,
         bounds=free,
         method="highs-ds",
-        options=EXACT,
+        options={**EXACT, "maxiter": STEPS * (count + size)},
     )
-    if found.x is None:
+    if found.status != 0:
         return None
     w, parts = found.x[:size] / units, found.x[size:]
     u = np.clip(-np.asarray(found.eqlin.marginals), low, high)
