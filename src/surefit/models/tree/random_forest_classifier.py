@@ -34,7 +34,7 @@ class RandomForestClassifier(ClassForest):
 
     .. math:: p(c \mid x) = \frac{1}{B} \sum_b p_b(c \mid x)
 
-    Large nodes are searched by 255 bins a column, those of up to 1024 rows by every value. Rows are drawn in
+    Large nodes are searched by 255 bins a column, small ones by every value. Rows are drawn in
     proportion to their weights; ``bootstrap="poisson"`` draws each by its number, as a table larger than
     memory is drawn from, and grows the same trees. categorical_features, missing: as
     :class:`~surefit.DecisionTreeClassifier` has them. settled: stop once the loss of rows out of bag has

@@ -1,6 +1,6 @@
 """Trees grown from rows that do not fit in memory: passes add up whole sums, a level of all trees at a time.
 
-Nodes of more than 1024 rows are split by bins; the rows of smaller ones are brought here, as many at a time
+Large nodes are split by bins; the rows of small ones are brought here, as many at a time
 as ``MOST_BYTES`` hold, and their trees look at every value, as those of rows in memory do.
 """
 
