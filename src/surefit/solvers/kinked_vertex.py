@@ -19,7 +19,7 @@ from surefit.solvers.kinked_rows import KinkedRows
 
 Array = NDArray[np.float64]
 
-# A vertex is found in about as many steps as there are kinks; nearly dependent columns may take no end of them.
+# A vertex takes about as many steps as there are kinks; nearly dependent columns may take no end of them.
 STEPS = 10
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
