@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-WHOLE = 100_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
+WHOLE = 85_000_000  # bytes of a run that is decoded at once: two thirds of the time of batch after batch
 PIECES = 2  # of a run that is decoded at once: one is added up while the other is; each takes a join
 AT_ONCE = 2  # batches of a larger run, each
 LARGER = 2  # times as large: fewer starts in the middle of a page, for a little memory
