@@ -14,31 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.models.linear.constraints import constrained
-from surefit.penalties.base import Penalty
-from surefit.penalties.no_penalty import NoPenalty
-from surefit.penalties.ordered import Ordered
 from surefit.solvers.level_limits import LevelLimits
 from surefit.solvers.quadratic_within import QuadraticWithin
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
-
-
-def limits_of(who: str, constraints: Any, columns: int) -> LevelLimits:
-    """Return constraints as bounds and groups, checked.
-
-    >>> from surefit.penalties import Monotone, NonNegative
-    >>> limits_of("BayesianRidge", [NonNegative(), Monotone([[1, 0]])], 2)
-    LevelLimits(lower=array([0., 0.]), upper=array([inf, inf]), groups=[[1, 0]])
-    """
-    penalty: Penalty = constrained(who, NoPenalty(), constraints, columns)
-    penalty.prox(np.zeros(columns), 1.0)  # refuses levels of one group with different bounds
-    groups: list[list[int]] = []
-    if isinstance(penalty, Ordered):
-        groups, penalty = penalty._groups, penalty._inner
-    table = penalty.table(columns)
-    return LevelLimits(np.array(table.lower), np.array(table.upper), groups)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
 from surefit.models.linear import lars_fit
-from surefit.models.linear.constrained_mode import limits_of
-from surefit.models.linear.constraints import constrained, listed, multipliers
+from surefit.models.linear.constraints import constrained, limits_of, listed, multipliers
 from surefit.models.linear.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.sparse_fit import one_target
 from surefit.penalties.l1 import L1

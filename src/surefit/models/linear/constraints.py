@@ -27,6 +27,7 @@ from surefit.penalties.nonnegative import NonNegative
 from surefit.penalties.ordered import Ordered
 from surefit.penalties.restricted import Restricted
 from surefit.penalties.tabulated import Tabulated
+from surefit.solvers.level_limits import LevelLimits
 from surefit.solvers.objective import Objective
 
 Constraints = Annotated[object, Has("prox")] | list | tuple | None
@@ -76,6 +77,22 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: in
 def listed(given: Any) -> list[Any]:
     """Return constraints one by one."""
     return [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+
+
+def limits_of(who: str, constraints: Any, columns: int) -> LevelLimits:
+    """Return constraints as bounds and groups, checked.
+
+    >>> from surefit.penalties import Monotone, NonNegative
+    >>> limits_of("BayesianRidge", [NonNegative(), Monotone([[1, 0]])], 2)
+    LevelLimits(lower=array([0., 0.]), upper=array([inf, inf]), groups=[[1, 0]])
+    """
+    penalty: Penalty = constrained(who, NoPenalty(), constraints, columns)
+    penalty.prox(np.zeros(columns), 1.0)  # refuses levels of one group with different bounds
+    groups: list[list[int]] = []
+    if isinstance(penalty, Ordered):
+        groups, penalty = penalty._groups, penalty._inner
+    table = penalty.table(columns)
+    return LevelLimits(np.array(table.lower), np.array(table.upper), groups)
 
 
 def multipliers(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surefit.models.linear.constrained_mode import limits_of
+from surefit.models.linear.constraints import limits_of
 from surefit.models.linear.truncated_posterior import TruncatedPosterior
 from surefit.solvers.level_limits import LevelLimits
 

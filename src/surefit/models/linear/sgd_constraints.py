@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.native.coefficient_set import CoefficientSet
-from surefit.models.linear.constraints import constrained, listed, multipliers
-from surefit.penalties.base import Penalty
-from surefit.penalties.no_penalty import NoPenalty
-from surefit.penalties.ordered import Ordered
+from surefit.models.linear.constraints import limits_of, listed, multipliers
 from surefit.solvers.objective import Objective
 
 Floats = NDArray[np.float64]
@@ -34,13 +31,8 @@ def held_by(who: str, constraints: Any, columns: int) -> CoefficientSet | None:
     """
     if not listed(constraints):
         return None
-    penalty: Penalty = constrained(who, NoPenalty(), constraints, columns)
-    penalty.prox(np.zeros(columns), 1.0)  # refuses levels of one group with different bounds
-    groups: list[list[int]] = []
-    if isinstance(penalty, Ordered):
-        groups, penalty = penalty._groups, penalty._inner
-    table = penalty.table(columns)
-    return CoefficientSet.of(table.lower, table.upper, groups)
+    limits = limits_of(who, constraints, columns)
+    return CoefficientSet.of(limits.lower, limits.upper, limits.groups)
 
 
 def within(held: CoefficientSet | None, objective: Objective, point: Floats) -> Floats:
