@@ -9,10 +9,11 @@ import warnings
 
 import glum
 import numpy as np
+import polars as pl
 import pytest
 import sklearn.linear_model as sk
 import statsmodels.api as sm
-from scipy import special
+from scipy import sparse, special
 from sklearn.datasets import load_diabetes
 from tests.reference.test_objectives_of_peers import ends, net, of_params, scores, shares, table, with_ones
 
@@ -185,6 +186,78 @@ def test_roots_of_either_sign(kind, seed):
     assert objective(*ends(ours)) <= (1 + CLOSE) * least_of(objective, [peer])
     assert ours.certificate_.holds
     assert surefit.verify(ours, X, y).holds
+
+
+def heavy_tailed(kind, seed):
+    """Amounts that no model of their means explains: inverse Gaussian deviances of them have many valleys."""
+    X, z, weight = table(kind)
+    rng = np.random.default_rng(seed)
+    y = np.exp(0.5 * z + 0.3) * rng.gamma(2.0, 0.5, len(z))
+    return X, y * np.exp(1.5 * rng.standard_t(2, len(z)).clip(-4, 4)), weight
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-3])
+@pytest.mark.parametrize("seed", [1, 4, 5, 6, 10])
+@pytest.mark.parametrize("kind", ["plain", "collinear", "tied", "uneven weights"])
+def test_the_lowest_of_many_valleys(kind, seed, alpha):
+    X, y, weight = heavy_tailed(kind, seed)
+    objective = objective_of("inverse_gaussian", "log", X, y, weight, alpha)
+    ours = quietly(surefit.TweedieRegressor(power=3, alpha=alpha), X, y, weight)
+    peers = [by_glum("inverse_gaussian", "log", alpha, X, y, weight)]
+    for solver in ("lbfgs", "newton-cholesky"):
+        model = sk.TweedieRegressor(power=3, alpha=alpha, solver=solver, tol=1e-10, max_iter=1000)
+        peers.append(lambda model=model: ends(model.fit(X, y, weight)))
+    if alpha == 0:
+        peers.append(by_statsmodels(sm.families.InverseGaussian(LINKS.Log()), X, y, weight))
+    assert objective(*ends(ours)) <= (1 + CLOSE) * least_of(objective, peers)
+    assert np.isfinite(ours.predict(X)).all()
+
+
+def test_valleys_are_the_same_whatever_rows_come_from(tmp_path):
+    """Many rows are searched by a sample of them: the same from arrays, sparse rows and files."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 3)).round(2)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    y = np.exp(0.3 * X[:, 0] + 2.0 * rng.standard_t(2, 5000).clip(-6, 6))
+    file = tmp_path / "rows.parquet"
+    pl.DataFrame({**{f"x{j}": X[:, j] for j in range(3)}, "y": y}).write_parquet(file, row_group_size=700)
+    model = surefit.TweedieRegressor(power=3, alpha=0)
+    found = quietly(model, X, y)
+    rows = quietly(surefit.TweedieRegressor(power=3, alpha=0), sparse.csr_array(X), y)
+    read = quietly(surefit.TweedieRegressor(power=3, alpha=0), surefit.read(file, target="y"))
+    for other in (rows, read):
+        np.testing.assert_allclose(other.coef_, found.coef_, rtol=1e-6)
+        assert other.certificate_.parts["objective"] == pytest.approx(found.certificate_.parts["objective"])
+
+
+def test_a_start_beyond_all_numbers_ends():
+    """Slopes that are not finite tell nothing of a step, and are no reason to look for one for ever."""
+    X, y, _ = heavy_tailed("plain", 5)
+    model = surefit.TweedieRegressor(power=3, alpha=0, warm_start=True).fit(X, y)
+    best = model.certificate_.parts["objective"]
+    model.coef_ = np.full(6, 1e3)
+    quietly(model, X, y)
+    assert model.certificate_.parts["objective"] == pytest.approx(best)
+
+
+def test_no_point_of_infinite_loss_is_stationary():
+    loss = FamilyLoss(Gamma(), Identity())
+    objective = Objective.of_arrays([[1.0], [2.0]], [1.0, 2.0], loss, NoPenalty(), fit_intercept=False)
+    assert not objective.certificate(np.array([-1.0]), 1e-4).holds
+    assert objective.certificate(np.array([1.0]), 1e-4).holds
+
+
+def test_a_deviance_where_the_mean_rounds_to_one():
+    """Under cloglog a failure at score 6 costs exp(6), though the mean is 1 to all digits."""
+    X = np.array([[0.0]] * 10 + [[1.0]] * 10)
+    y = np.array([0.0] * 5 + [1.0] * 15)
+    model = surefit.GeneralizedLinearRegressor("binomial", "cloglog", alpha=1e-3).fit(X, y)
+    high = (6.0 - model.intercept_) / model.coef_
+    assert model.predict([high])[0] == 1.0
+    told = model.score(np.array([high, [0.0]]), [0.0, 1.0])
+    at_zero = np.exp(float(model.intercept_))
+    own = np.exp(6.0) - np.log(-np.expm1(-at_zero))
+    assert told == pytest.approx(1.0 - own / (2 * np.log(2)), rel=1e-9)
 
 
 def test_a_count_of_zero_has_no_wall_between_its_roots():

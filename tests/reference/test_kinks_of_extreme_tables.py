@@ -8,7 +8,7 @@ import sklearn.linear_model as sk
 from sklearn import svm
 
 import surefit
-from surefit.losses import SquaredEpsilonInsensitive
+from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
 from surefit.penalties import L2
 from surefit.solvers.objective import Objective
 
@@ -130,15 +130,38 @@ def test_margins_of_columns_far_from_zero_are_proved(C):
     assert objective(ours) <= min(map(objective, theirs)) * (1 + CLOSE)
 
 
-@pytest.mark.filterwarnings("ignore::surefit.core.certificate.CertificateWarning")
 def test_each_of_three_classes_far_from_zero_is_told_apart_as_if_alone():
-    """The joint bound is for one output; what is found for several is the same, whatever is proved of it."""
     X, y = around_1e8()
     three = np.digitize(y, [1.5, 2.5])
-    found = surefit.LinearSVC().fit(X, three).coef_[0]
-    alone = surefit.LinearSVC().fit(X, three == 0)
-    assert alone.certificate_.holds
-    np.testing.assert_allclose(found, alone.coef_[0], rtol=1e-3, atol=1e-6)
+    together = surefit.LinearSVC().fit(X, three)
+    assert together.certificate_.holds
+    for k in range(3):
+        alone = surefit.LinearSVC().fit(X, three == k)
+        assert alone.certificate_.holds
+        np.testing.assert_allclose(together.coef_[k], alone.coef_[0], rtol=1e-3, atol=1e-6)
+
+
+def test_three_classes_far_from_zero_excuse_no_gap():
+    """Of points beside the best one, along differences of columns too, no gap is below what can be gained."""
+    X, y = around_1e8()
+    signs = np.where(np.digitize(y, [1.5, 2.5])[:, None] == np.arange(3), 1.0, -1.0)
+    strength = 1 / len(y)  # that of C = 1
+    labels = (signs > 0).astype(float)
+    objective = Objective.of_arrays(X, labels, SquaredHinge(), L2(strength), fit_intercept=False, outputs=3)
+    model = surefit.LinearSVC(fit_intercept=False).fit(X, labels @ [0, 1, 2])
+
+    def value(w):
+        left = np.maximum(1 - signs * (X.astype(LONG) @ w.astype(LONG)), 0)
+        return (left**2).sum() / len(y) + LONG(strength) / 2 * (w.astype(LONG) ** 2).sum()
+
+    rng, best = np.random.default_rng(0), value(model.coef_.T)
+    assert objective.certificate(model.coef_.T, 1e-6).holds
+    for size in 10.0 ** np.arange(-9, 0):
+        for move in rng.normal(size=(4, X.shape[1], 3)) * size:
+            across = move - move.mean(axis=0)  # the means do not see it
+            for w in (model.coef_.T + move, model.coef_.T + across):
+                gap = objective.certificate(w, 1e-6).parts["gap"]
+                assert value(w) - best <= gap + 1e-12 * objective.scale
 
 
 @pytest.mark.parametrize("strength", [1e-6, 1e-2])

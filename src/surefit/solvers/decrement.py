@@ -10,6 +10,7 @@ where negative eigenvalues count as positive ones.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ Array = NDArray[np.float64]
 
 LARGEST = 2000  # columns, whose square is kept and taken apart
 SATURATED = 1e-8  # of the loss of a constant: below, what is left of the loss is no objective to be close to
+NEARLY = 1e3  # times rounding: what bends by less may as well not bend
+LENGTHS = 10.0 ** np.arange(-3, 9, 0.5)  # in units where columns bend by 1
+FELL = 1e-8  # of the objective: what is worth another round
 EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
 
@@ -70,7 +74,8 @@ def pull_of(penalty: Penalty, coef: Array, gradient: Array) -> Array:
 def decrement_of(objective: Objective, w: Array, value: float) -> dict[str, float]:
     """Return the decrement at a packed point and what it is small beside; nothing where it is not known.
 
-    value: the objective there. It is known for losses with an ``observed_curvature`` and squared penalties.
+    value: the objective there. flat: how many directions do not bend beyond rounding. It is known for losses
+    with an ``observed_curvature`` and squared penalties.
 
     >>> from surefit.losses.families import Gamma
     >>> from surefit.losses.family_loss import FamilyLoss
@@ -81,29 +86,77 @@ def decrement_of(objective: Objective, w: Array, value: float) -> dict[str, floa
     >>> round(decrement_of(of, np.array([0.0, np.log(2.0) + 0.1]), 0.15)["decrement"], 4)  # 0.1^2 / 2
     0.005
     """
-    known = hasattr(objective.loss, "observed_curvature") and len(objective.shape) == 1
-    squares = objective.penalty.quadratic(objective.columns) if known else None
-    if squares is None or objective.columns > LARGEST or not np.isfinite(value):
+    if not np.isfinite(value) or not _is_known(objective):
         return {}
-    second = SecondDerivatives(objective)
+    floor = objective.targets.floor / objective.targets.weight
+    constant = objective.scale if np.isfinite(objective.scale) else 0.0
+    found = {"scale": max(value - floor, 0.0) + SATURATED * constant}
+    axes = bent_axes(objective, SecondDerivatives(objective), w)
+    if axes is None:
+        return {"decrement": np.inf, **found, "flat": 0.0}
+    return {"decrement": axes.decrement(), **found, "flat": float(np.count_nonzero(axes.flat(NEARLY)))}
+
+
+def _is_known(objective: Objective) -> bool:
+    if not hasattr(objective.loss, "observed_curvature") or len(objective.shape) > 1:
+        return False
+    return objective.columns <= LARGEST and objective.penalty.quadratic(objective.columns) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BentAxes:
+    """Directions that bend apart from each other, a column each, whatever the units of columns.
+
+    bends: by how much, where negative counts as positive. slopes: of the objective along them.
+    """
+
+    axes: Array
+    bends: Array
+    slopes: Array
+
+    def flat(self, least: float = 1.0) -> NDArray[np.bool_]:
+        """Return which bend by no more than some multiple of what rounding makes."""
+        return np.asarray(self.bends <= least * len(self.bends) * EPS * self.bends.max(initial=0.0))
+
+    def decrement(self) -> float:
+        """Return g'|H|^-1 g / 2 along what bends."""
+        bent = ~self.flat()
+        return float(0.5 * np.sum(self.slopes[bent] ** 2 / self.bends[bent]))
+
+
+def bent_axes(objective: Objective, second: SecondDerivatives, w: Array) -> BentAxes | None:
+    """Take the second derivatives at a packed point apart; None where they are not finite."""
     here = second.at(second.inner(w), 2, ObservedLoss(objective.loss))
     coef, g, H = objective.split(w)[0], here.gradient.copy(), here.hessian.copy()
-    some = slice(0, objective.columns)
+    some, squares = slice(0, objective.columns), objective.penalty.quadratic(objective.columns)
+    assert squares is not None
     A = np.diag(squares) if squares.ndim == 1 else squares
     H[some, some] += A
     g[some] += A @ coef
-    floor = objective.targets.floor / objective.targets.weight
-    constant = objective.scale if np.isfinite(objective.scale) else 0.0
-    return {"decrement": _along(H, g), "scale": max(value - floor, 0.0) + SATURATED * constant}
-
-
-def _along(H: Array, g: Array) -> float:
-    """Return g'|H|^-1 g / 2 along what bends, whatever the units of columns."""
     if not (np.isfinite(H).all() and np.isfinite(g).all()):
-        return np.inf
+        return None
     size = np.sqrt(np.abs(np.diagonal(H)))
     size = np.where(size > 0, size, 1.0)
     bends, axes = linalg.eigh(H / size[:, None] / size, check_finite=False)
-    bends = np.abs(bends)
-    bent = bends > len(g) * EPS * bends.max(initial=0.0)  # what bends by less is rounding
-    return float(0.5 * np.sum((axes.T @ (g / size))[bent] ** 2 / bends[bent]))
+    return BentAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))
+
+
+def lower_along_flat(objective: Objective, w: Array) -> Array | None:
+    """Go along directions of no curvature, however far that leads down; None where it does not.
+
+    Nearly dependent columns have such directions: a slope of next to nothing may fall for a long way.
+    """
+    second = SecondDerivatives(objective)
+    found = bent_axes(objective, second, w)
+    if found is None:
+        return None
+    start, lowest = second.inner(w), second.at(second.inner(w), 1).value + objective.penalised(w)
+    best, enough = None, lowest - FELL * abs(lowest)
+    for k in np.flatnonzero(found.flat(NEARLY)):
+        down = -np.sign(found.slopes[k]) * found.axes[:, k]
+        for length in LENGTHS if found.slopes[k] else ():
+            there = start + length * down
+            value = second.at(there, 1).value + objective.penalised(there)
+            if value < min(lowest, enough):
+                best, lowest = there, value
+    return None if best is None else second.outer(best)

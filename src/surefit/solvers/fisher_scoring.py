@@ -14,10 +14,12 @@ from surefit.data.batch import Batch
 from surefit.data.source import MappedSource, Source
 from surefit.losses.family_loss import FamilyLoss
 from surefit.solvers.base import CLOSE, Needs, Solution
+from surefit.solvers.decrement import lower_along_flat
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.proximal_newton import ProximalNewton
 from surefit.solvers.second_order import Model
+from surefit.solvers.valleys import few_rows, lower_valleys
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,7 @@ _LIFTS = 10.0 ** -np.arange(1, 11)  # of the mean target
 _SETTLED = 0.01 * CLOSE  # of what is left of the loss: steps that square what is left get there at once
 _FELL = 0.01 * CLOSE  # of it: a turn that gains less is stuck
 _BOLD = 40  # whole steps that may lead across the wall between the two roots of a mean
+_ROUNDS = 10  # along flat directions
 _LEAST = 1e-12  # of the diagonal: what makes a singular matrix of expected curvatures a regular one
 
 Bend = Literal["expected", "observed", "larger"]
@@ -107,6 +110,17 @@ class FisherScoring(ProximalNewton):
                 break
             found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
         trace.limit = self.max_iter  # of all steps together
+        return self._along_flat(objective, found, trace)
+
+    def _along_flat(self, objective: Objective, found: Solution, trace: Trace) -> Solution:
+        """Go on where a loss that is not convex falls along directions of no curvature."""
+        for _ in range(_ROUNDS if not objective.loss.convex else 0):
+            flat = found.certificate.parts.get("flat", 0.0) > 0 and not trace.asked_to_stop
+            start = lower_along_flat(objective, found.x) if flat else None
+            if start is None:
+                break
+            again = self._in_turns(objective, objective.source, start, Trace()).x
+            found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
         return found
 
     def _other_ways(self, objective: Objective, found: Solution, start: Array | None) -> Iterator[Array]:
@@ -118,6 +132,15 @@ class FisherScoring(ProximalNewton):
         if loss.link.name == "sqrt" and found.value > 0:
             best = _boldly(self, objective, objective.null if start is None else start)
             yield self._in_turns(objective, objective.source, best, Trace()).x
+        if not loss.convex and found.value > 0:
+            yield from self._other_valleys(objective, found)
+
+    def _other_valleys(self, objective: Objective, found: Solution) -> Iterator[Array]:
+        """Look for lower valleys than the known one, on a sample where rows are many."""
+        few = few_rows(objective)
+        known = found if few is objective else self._in_turns(few, few.source, found.x, Trace())
+        for start in lower_valleys(few, known.value):
+            yield self._in_turns(objective, objective.source, start, Trace()).x
 
     def _along_walls(self, objective: Objective, start: Array | None) -> Array:
         """Minimise with lifted targets, by less each time."""

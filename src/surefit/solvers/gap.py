@@ -170,40 +170,44 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     is in the range of A, however small its eigenvalues, and leaves :math:`\frac12 \beta' A \beta` open. The
     inverse of A, which makes much of the rounding in g, is not needed. A diagonal A needs no such step but
     where columns or targets far from zero make much of the last digits of w: then g + A w is next to nothing.
-    It has an inverse, and is left to other bounds where it has none.
+    It has an inverse, and is left to other bounds where it has none. Outputs have a step each.
     """
     objective, p = point.objective, point.objective.columns
-    A = objective.penalty.quadratic(p) if p <= JOINT_LIMIT and point.coef.ndim == 1 else None
+    coupled = first.bend.ndim == 4
+    A = objective.penalty.quadratic(p) if p <= JOINT_LIMIT and not coupled else None
     if A is None:
         return None
-    squares = A if A.ndim == 1 else None
+    coef = point.coef.reshape(p, -1)
+    squares = A[:, None] if A.ndim == 1 else None
     if squares is not None:
-        open_pull = first.gradient[:p] / first.weight + squares * point.coef
+        open_pull = first.gradient.reshape(-1, coef.shape[1])[:p] / first.weight + squares * coef
         blur = blur_of(point.packed, first, objective.fit_intercept)
         if not squares.all() or _cosine_of_columns(open_pull, first, objective) > max(NEARLY, blur):
             return None
-        A = np.diag(squares)
+        A = np.diag(A)
     at = point.slopes_at(np.eye(p))
-    whole = at.bend[0] / at.weight
-    whole[:p, :p] += A
-    pull = at.gradient / at.weight
-    pull[:p] += A @ point.coef
-    beta = _solve(whole, pull)
-    size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
-    left = pull - whole @ beta
-    step, of_scale = Correction(np.eye(p), beta), 0.0
+    pull = at.gradient.reshape(-1, coef.shape[1]) / at.weight
+    pull[:p] += A @ coef
+    beta, left = np.empty_like(pull), np.empty_like(pull)
+    for k, bend in enumerate(at.bend):
+        whole = bend / at.weight
+        whole[:p, :p] += A
+        beta[:, k] = _solve(whole, pull[:, k])
+        left[:, k] = pull[:, k] - whole @ beta[:, k]
+    step, of_scale = Correction(np.eye(p), beta.reshape(at.gradient.shape)), 0.0
     excess, square = point.excess(step)
     if hasattr(objective.loss, "scale_slack"):
         if square > 1.0:
             step = replace(step, factor=(1.0 - ROUNDING) / np.sqrt(square))
             excess, square = point.excess(step)
         of_scale = float(objective.loss.scale_slack(min(square, 1.0)))
-    short = (1.0 - step.factor) * point.coef + step.factor * beta[:p]  # slopes pull by -A (w - short)
-    held = 0.5 * float(short @ A @ short)
+    short = (1.0 - step.factor) * coef + step.factor * beta[:p]  # slopes pull by -A (w - short)
+    held = 0.5 * float(np.sum(short * (A @ short)))
     if squares is not None:  # its inverse tells what the step left on each coefficient
         held = 0.5 * float(np.sum((squares * short + step.factor * left[:p]) ** 2 / squares))
         left[:p] = 0.0
-    cosines = np.abs(left)[size > 0] / size[size > 0]
+    size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight
+    cosines = np.abs(left)[size > 0].max(axis=1, initial=0.0) / size[size > 0]
     return Gap(primal, excess + held + of_scale, float(cosines.max(initial=0.0)))
 
 
@@ -390,4 +394,5 @@ def stationarity(objective: Objective, w: Array, tolerance: float) -> Certificat
     worst = pull if pull.ndim == 1 else pull.max(axis=1, initial=0.0)
     value = float(np.max(worst / np.maximum(size, TINY), initial=0.0))
     primal = at.value / at.weight + float(objective.penalty.value(point.coef))
+    value = value if np.isfinite(primal) else np.inf
     return stationary(objective, w, primal, value, tolerance)

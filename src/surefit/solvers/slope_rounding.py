@@ -32,7 +32,7 @@ def blur_of(packed: Array, at: Slopes, fit_intercept: bool) -> float:
     An intercept carries the size of scores; without one, coefficients of columns far from zero do.
     """
     if fit_intercept:
-        size = ROUNDING * abs(float(packed[-1])) * np.sqrt(at.weight)
+        size = ROUNDING * float(np.max(np.abs(packed[-1]))) * np.sqrt(at.weight)
     else:
         size = DIGITS * reach_of(packed, at)
     return float(size / np.sqrt(max(at.energy, float(np.finfo(float).tiny))))

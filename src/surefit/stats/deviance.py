@@ -52,21 +52,24 @@ class Deviance(Statistic):
         cls,
         batch: Batch,
         *,
-        family: Any = None,
-        link: Any = None,
+        loss: Any = None,
         w: Array | None = None,
         intercept: Any = None,
         constant: float = 0.0,
         **context: Any,
     ) -> Deviance:
-        """Compare the targets with the means at w and ``intercept``, and with the mean ``constant``."""
-        if family is None or link is None or w is None:
-            raise ValueError("a Deviance needs family=, link= and w=.")
+        """Compare the targets with the means at w and ``intercept``, and with the mean ``constant``.
+
+        loss: half the deviance of a score, with the ``family`` and the ``link`` that it is of.
+        """
+        if loss is None or w is None:
+            raise ValueError("a Deviance needs loss= and w=.")
+        family = loss.family
         y, s, kept = _counted(batch)
         z = scores_of(batch, w, intercept)[kept]
-        mean = np.asarray(link.inverse(z), dtype=np.float64)
+        mean = np.asarray(loss.link.inverse(z), dtype=np.float64)
         with np.errstate(divide="ignore", over="ignore"):
-            own = family.deviance(y, mean)
+            own = 2.0 * loss.value(y, z)  # a mean that rounds to an end of its range still has one
             null = family.deviance(y, np.full_like(y, constant))
             pearson = pearson_of(y, mean, family)
         return cls(float(s.sum()), len(s), float(s @ y), float(s @ own), float(s @ null), float(s @ pearson))
@@ -84,21 +87,28 @@ class Deviance(Statistic):
     @classmethod
     def law_contexts(cls) -> Iterable[Trial]:
         """Normal targets with means on a line."""
-        at = {"family": _Squares(), "link": _Same(), "w": np.ones(4) / 7, "constant": 0.5}
+        at = {"loss": _Squares(), "w": np.ones(4) / 7, "constant": 0.5}
         return (Trial("numbers", {**at, "intercept": 0.25}), Trial("sparse", at))
 
 
 class _Squares:
+    def value(self, y: Array, z: Array) -> Array:
+        return 0.5 * (y - z) ** 2
+
     def deviance(self, y: Array, mean: Array) -> Array:
         return (y - mean) ** 2
 
     def variance(self, mean: Array) -> Array:
         return np.ones_like(mean)
 
-
-class _Same:
     def inverse(self, z: Array) -> Array:
         return z
+
+    @property
+    def family(self) -> _Squares:
+        return self
+
+    link = family
 
 
 def _counted(batch: Batch) -> tuple[Array, Array, Any]:

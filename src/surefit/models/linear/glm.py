@@ -221,12 +221,12 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
 
     def _deviances(self, source: Source, engine: Engine) -> Deviance:
         """Return deviance and Pearson's sum at the fitted means, in two passes."""
-        family, link = self._fitted_family(), self._link()
+        loss = FamilyLoss(self._fitted_family(), self._link())
         source = self._taken_out().source(source)
         mean = engine.accumulate(Deviance.mean_of, source)
         packed = self._packed()
         coef, intercept = (packed[:-1], packed[-1]) if self.fit_intercept else (packed, None)
-        at = {"family": family, "link": link, "w": coef, "intercept": intercept, "constant": mean.constant}
+        at = {"loss": loss, "w": coef, "intercept": intercept, "constant": mean.constant}
         found: Deviance = engine.accumulate(_Of(at), source)
         return found
 

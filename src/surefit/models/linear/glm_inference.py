@@ -116,10 +116,9 @@ class GlmInference(LikelihoodInference):
 
     def _fit_numbers(self, source: Source, dispersion: str | float) -> FitNumbers:
         family, link = self._fitted_family(), self._link()
-        sums = _Sums()
+        loss, sums = FamilyLoss(family, link), _Sums()
         for batch in source:
-            y, mean, s = self._means(batch, link)
-            sums.add(family, y, mean, s)
+            sums.add(loss, *self._scores(batch))
         trials = family.name == "binomial" and sums.between
         count = float(sums.rows) if trials else sums.weight
         parameters = len(self._packed()) + self._estimates_theta()
@@ -138,30 +137,28 @@ class GlmInference(LikelihoodInference):
             )
         used = found[dispersion] if isinstance(dispersion, str) else float(dispersion)
         best = sums.deviance / count if family.scaled else 1.0
-        value = 0.0
-        for batch in source:
-            y, mean, s = self._means(batch, link)
-            value += float(np.sum(family.log_likelihood(y, mean, s, best)))
-        if self._estimates_theta():
-            # The joint likelihood leaves out log y! alone.
-            constant = -sums.factorials
-        else:
-            constant = value + 0.5 * sums.deviance / (best if family.scaled else 1.0)
+        # The joint likelihood leaves out log y! alone.
+        constant = -sums.factorials if self._estimates_theta() else 0.0
+        for batch in [] if self._estimates_theta() else source:
+            y, z, s = self._scores(batch)
+            mean, _ = loss.mean(z)  # likelihood and deviance differ by the same at every mean
+            log_likelihood = np.sum(family.log_likelihood(y, mean, s, best))
+            constant += float(log_likelihood + 0.5 * s @ family.deviance(y, mean) / best)
         title = f"{family.name.replace('_', ' ').capitalize()} regression with {link.name} link"
         scaled = family.scaled or (isinstance(dispersion, str) and dispersion != "auto")
         return FitNumbers(
             title, count, constant, used, scaled and family.scaled, sums.deviance, sums.pearson, freedom
         )
 
-    def _means(self, batch: Any, link: Link) -> tuple[Vector, Vector, Vector]:
+    def _scores(self, batch: Any) -> tuple[Vector, Vector, Vector]:
+        """Return targets, scores and weights of the rows that count."""
         packed = self._packed()
         coef, intercept = (packed[:-1], packed[-1]) if self.fit_intercept else (packed, 0.0)
         z = np.asarray(batch.X @ coef, dtype=np.float64) + intercept
         z = z if batch.offset is None else z + batch.offset
         s = np.ones(len(z)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
         kept = s > 0
-        y, mean = np.asarray(batch.y, dtype=np.float64), np.asarray(link.inverse(z), dtype=np.float64)
-        return y[kept], mean[kept], s[kept]
+        return np.asarray(batch.y, dtype=np.float64)[kept], z[kept], s[kept]
 
     def _effects(self, likelihood: Likelihood) -> Effects:
         return MeanEffects(self._link(), self.fit_intercept)
@@ -176,10 +173,11 @@ class GlmInference(LikelihoodInference):
         """
         source = self._checked(X, y, sample_weight, **also)
         family, link = self._fitted_family(), self._link()
+        loss = FamilyLoss(family, link)
         numbers = self._fit_numbers(source, "auto")
         likelihood = self._likelihood(source)
         if self._estimates_theta():  # which is taken as given here
-            pieces = FamilyPieces(FamilyLoss(family, link))
+            pieces = FamilyPieces(loss)
             likelihood = OneScore(
                 source,
                 likelihood.columns,
@@ -203,7 +201,7 @@ class GlmInference(LikelihoodInference):
             with np.errstate(divide="ignore", invalid="ignore"):
                 own = pearson / np.sqrt(numbers.dispersion * (1 - leverage))
                 cook = own**2 * leverage / (1 - leverage) / inverse.shape[0]
-                deviance = np.sign(response) * root * np.sqrt(np.maximum(family.deviance(target, mean), 0.0))
+                deviance = np.sign(response) * root * np.sqrt(np.maximum(2.0 * loss.value(target, z), 0.0))
                 working = response / link.inverse_derivative(z)
             parts.append((mean, response, deviance, pearson, working, own, leverage, cook))
         return Residuals(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -216,12 +214,13 @@ class _Sums:
         self.rows, self.weight, self.deviance, self.pearson, self.factorials = 0, 0.0, 0.0, 0.0, 0.0
         self.between = False
 
-    def add(self, family: Family, y: Vector, mean: Vector, s: Vector) -> None:
+    def add(self, loss: FamilyLoss, y: Vector, z: Vector, s: Vector) -> None:
         """Add some rows."""
+        family = loss.family
         self.rows += len(y)
         self.weight += float(s.sum())
-        self.deviance += float(s @ family.deviance(y, mean))
-        self.pearson += float(s @ pearson_of(y, mean, family))
+        self.deviance += float(s @ (2.0 * loss.value(y, z)))
+        self.pearson += float(s @ pearson_of(y, np.asarray(loss.link.inverse(z)), family))
         self.between |= bool(((y > 0) & (y < 1)).any())
         if family.name == "negative_binomial":
             self.factorials += float(s @ special.gammaln(y + 1))

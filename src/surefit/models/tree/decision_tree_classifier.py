@@ -56,7 +56,8 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
     (``"surrogate"``), or go both ways with weights (``"fractional"``); trees of the last two are grown in
     Python, for moderate sizes. min_impurity: nodes with no more impurity are not split. min_gain: neither
     are those whose best split gains less. split_search: ``"exact"`` looks at every value, ``"histogram"`` at
-    255 bins a column in nodes of more than 1024 to 8192 rows; ``"auto"`` is exact up to 1e8 cells.
+    255 bins a column in large nodes (of 1024 rows in small tables, up to 8192 in large ones), ``"auto"`` at
+    every value up to 1e8 cells.
 
     The certificate says that every stored split is the best of its node.
 
