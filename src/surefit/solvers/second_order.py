@@ -270,7 +270,8 @@ class _Run:
                 )
                 if np.isfinite(promised) and promised <= 4.0 * room:
                     return target, promised
-                beyond = promised / room if room > 0 and not np.isnan(promised) else np.inf
+                beyond = promised / room if room > 0 else np.inf
+                beyond = np.inf if np.isnan(beyond) else beyond  # no number tells by how much
             if self.damping > MOST_DAMPING:
                 return w, 0.0
             self.damping = max(float(np.clip(beyond, 10.0, 1e4)) * self.damping, LEAST_DAMPING)

@@ -140,7 +140,9 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
 
     def _start(self, objective: Objective) -> NDArray[np.float64] | None:
         start = super()._start(objective)
-        return feasible_start(objective) if start is None else start
+        if start is not None and np.isfinite(objective.at(start, 0).value):
+            return start
+        return feasible_start(objective)
 
     def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> Any:
         coef, intercept = objective.split(solution.x)
