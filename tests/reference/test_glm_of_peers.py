@@ -200,6 +200,7 @@ def heavy_tailed(kind, seed):
 @pytest.mark.parametrize("seed", [1, 4, 5, 6, 10])
 @pytest.mark.parametrize("kind", ["plain", "collinear", "tied", "uneven weights"])
 def test_the_lowest_of_many_valleys(kind, seed, alpha):
+    """Unless a peer's means are far beyond all targets, and ours are not."""
     X, y, weight = heavy_tailed(kind, seed)
     objective = objective_of("inverse_gaussian", "log", X, y, weight, alpha)
     ours = quietly(surefit.TweedieRegressor(power=3, alpha=alpha), X, y, weight)
@@ -209,8 +210,29 @@ def test_the_lowest_of_many_valleys(kind, seed, alpha):
         peers.append(lambda model=model: ends(model.fit(X, y, weight)))
     if alpha == 0:
         peers.append(by_statsmodels(sm.families.InverseGaussian(LINKS.Log()), X, y, weight))
-    assert objective(*ends(ours)) <= (1 + CLOSE) * least_of(objective, peers)
+    counts = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+    highest = np.log(1e3 * y[counts].max())
+
+    def in_reach(coef, intercept):
+        return scores(X, coef, intercept)[counts].max() <= highest
+
+    anywhere = not in_reach(*ends(ours))
+
+    def compared(coef, intercept):
+        return objective(coef, intercept) if anywhere or in_reach(coef, intercept) else np.inf
+
+    assert objective(*ends(ours)) <= (1 + CLOSE) * least_of(compared, peers)
     assert np.isfinite(ours.predict(X)).all()
+
+
+def test_no_rows_are_given_up_for_a_lower_deviance():
+    """Rows whose mean is beyond all numbers cost next to nothing, which fits the others and explains none."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.normal(50, 10, 300), rng.integers(1990, 2020, 300)])
+    y = np.exp(0.02 * X[:, 0] + 1.5 * rng.standard_t(2, 300).clip(-4, 4))
+    ours = surefit.GeneralizedLinearRegressor("inverse_gaussian", "log").fit(X, y)
+    assert ours.predict(X).max() <= 1e3 * y.max()
+    assert np.isfinite(ours.dispersion_)
 
 
 def test_valleys_are_the_same_whatever_rows_come_from(tmp_path):

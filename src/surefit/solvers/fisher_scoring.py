@@ -19,7 +19,7 @@ from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.proximal_newton import ProximalNewton
 from surefit.solvers.second_order import Model
-from surefit.solvers.valleys import few_rows, lower_valleys
+from surefit.solvers.valleys import few_rows, is_in_reach, lower_valleys
 
 Array = NDArray[np.float64]
 
@@ -120,6 +120,8 @@ class FisherScoring(ProximalNewton):
             if start is None:
                 break
             again = self._in_turns(objective, objective.source, start, Trace()).x
+            if is_in_reach(objective, found.x) and not is_in_reach(objective, again):
+                break
             found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
         return found
 
@@ -139,8 +141,11 @@ class FisherScoring(ProximalNewton):
         """Look for lower valleys than the known one, on a sample where rows are many."""
         few = few_rows(objective)
         known = found if few is objective else self._in_turns(few, few.source, found.x, Trace())
-        for start in lower_valleys(few, known.value):
-            yield self._in_turns(objective, objective.source, start, Trace()).x
+        anywhere = not is_in_reach(objective, found.x)
+        for start in lower_valleys(few, known.value, anywhere):
+            end = self._in_turns(objective, objective.source, start, Trace()).x
+            if anywhere or is_in_reach(objective, end):
+                yield end
 
     def _along_walls(self, objective: Objective, start: Array | None) -> Array:
         """Minimise with lifted targets, by less each time."""

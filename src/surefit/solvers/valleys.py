@@ -3,12 +3,17 @@ r"""Where else to start: a loss that is not convex has several valleys, and one 
 Least squares on about as few rows as determine the coefficients give starts that are far apart, as in robust
 regression: many of them miss the rows that a start from all rows is drawn to. All go down together, by damped
 steps :math:`(H_k + \mu_k D_k)^{-1} g_k` with the expected curvature, and the lowest few are told.
+
+Where variances grow faster than squares of means, a row costs next to nothing once its mean is beyond all
+numbers: the lowest valley may fit a few rows and give up all others. Such a valley is no answer while there
+is one with means in reach of the targets.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +24,7 @@ from surefit.data.batch import Batch
 from surefit.data.source import ArraySource
 from surefit.losses.family_loss import FamilyLoss
 from surefit.solvers.objective import Objective
+from surefit.stats.products import scores_of
 
 Array = NDArray[np.float64]
 
@@ -30,14 +36,17 @@ SUBSETS = 1.0, 1.5  # rows that starts are drawn from in turns, for each coeffic
 ROUNDS = 100
 SAME = 1e-4  # of the objective: what starts that have not quite arrived in one valley differ by
 TOLD = 4  # valleys
+REACH = 1e3  # times the greatest target: means beyond explain no row
 SLOW = 1e-8  # of it: a step that gains no more is the last
 STUCK = 1e14  # of damping: no step goes down, and starts far out need much of it
 GROUND = 1e-12  # of the greatest curvature: what makes a singular matrix a regular one
 EPS = float(np.finfo(float).eps)
 
 
-def lower_valleys(objective: Objective, known: float) -> list[Array]:
+def lower_valleys(objective: Objective, known: float, anywhere: bool = False) -> list[Array]:
     """Return packed points that may lead below a known value, the lowest first; ``objective`` of few rows.
+
+    anywhere: also such as have means out of reach of the targets.
 
     >>> from surefit.losses.families import InverseGaussian
     >>> from surefit.losses.links import Log
@@ -54,9 +63,11 @@ def lower_valleys(objective: Objective, known: float) -> list[Array]:
     if below or sum(alike) < FIRST / 2:
         found = slope.ends(int(np.clip(WORK / cost, FIRST, MOST)), ROUNDS)
     lower: list[tuple[float, Array]] = []
-    for each, w in sorted(found, key=lambda pair: pair[0]):
+    for each, w in sorted(found, key=itemgetter(0)):
+        if len(lower) == TOLD or not each < known - EPS * abs(known):
+            break
         apart = not lower or each > lower[-1][0] + SAME * abs(each)
-        if len(lower) < TOLD and apart and each < known - EPS * abs(known):
+        if apart and (anywhere or is_in_reach(objective, slope.outer(w))):
             lower.append((each, w))
     return [slope.outer(w) for _, w in lower]
 
@@ -170,6 +181,35 @@ def _inside(y: Array, loss: FamilyLoss) -> Array:
         return y
     least = float(np.min(y[y > 0], initial=np.inf))
     return np.maximum(y, 0.5 * least if np.isfinite(least) else 1.0)
+
+
+def is_in_reach(objective: Objective, w: Array) -> bool:
+    """Whether no mean at a packed point is far beyond all targets; always, for families of bounded means.
+
+    >>> from surefit.losses.families import InverseGaussian
+    >>> from surefit.losses.links import Log
+    >>> from surefit.penalties import NoPenalty
+    >>> loss = FamilyLoss(InverseGaussian(), Log())
+    >>> of = Objective.of_arrays([[0.0], [1.0]], [1.0, 5.0], loss, NoPenalty())
+    >>> is_in_reach(of, np.array([1.0, 0.0])), is_in_reach(of, np.array([20.0, 0.0]))
+    (True, False)
+    """
+    loss = objective.loss
+    assert isinstance(loss, FamilyLoss)
+    if loss.family.means.low is None or loss.family.means.high is not None:
+        return True
+    coef, intercept = objective.split(w)
+    of = partial(_highest, loss=loss, w=coef, intercept=intercept)
+    means, targets = np.max(list(objective.engine.map(of, objective.source)), axis=0)
+    return bool(means <= REACH * targets)
+
+
+def _highest(batch: Batch, loss: FamilyLoss, w: Array, intercept: Any) -> tuple[float, float]:
+    """Return the greatest mean and the greatest target of the rows that count."""
+    kept = np.ones(len(batch), dtype=bool) if batch.weight is None else np.asarray(batch.weight) > 0
+    with np.errstate(over="ignore"):
+        mean = np.asarray(loss.link.inverse(scores_of(batch, w, intercept)))[kept]
+    return float(np.max(mean, initial=0.0)), float(np.max(np.asarray(batch.y)[kept], initial=0.0))
 
 
 def few_rows(objective: Objective) -> Objective:
