@@ -20,11 +20,11 @@ and ``proximal_newton`` (whose loop is ``second_order``), ``lbfgs``, ``closed_fo
 ordered). Few of many columns matter: ``column_newton``; sparse rows of an SVM: ``dual_coordinates``. Losses
 of straight pieces: ``frisch_newton`` (an interior point that ends on a face, in ``kinked_*``, of columns
 ``turned`` where they are far from zero), ``highs`` for a vertex, ``reweighting`` as taught. Likelihoods of
-their own: ``fisher_scoring``, ``firth``, ``joint`` (thresholds, a dispersion) and ``scaled_newton`` (a
-scale). Many rows begin ``sampled``, many targets go
-``by_output``, those of two classes in ``many_logits``. They stop when the ``gap`` proves the answer
-(``free_directions``: where nothing is penalised; ``slope_rounding``: what rounding excuses); ``choose`` says
-which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that has a ``name``,
+their own: ``fisher_scoring`` (with ``valleys`` and ``flat_directions`` where a loss is not convex),
+``firth``, ``joint`` (thresholds, a dispersion) and ``scaled_newton`` (a scale). Many rows begin ``sampled``,
+many targets go ``by_output``, those of two classes in ``many_logits``. They stop when the ``gap`` proves the
+answer (``free_directions``: where nothing is penalised; ``slope_rounding``: what rounding excuses); ``choose``
+says which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that has a ``name``,
 its ``needs`` and ``solve``.
 
 A function of one's own is an objective too (``function``, with what it can prove in ``function_proof``;

@@ -27,8 +27,6 @@ Array = NDArray[np.float64]
 LARGEST = 2000  # columns, whose square is kept and taken apart
 SATURATED = 1e-8  # of the loss of a constant: below, what is left of the loss is no objective to be close to
 NEARLY = 1e3  # times rounding: what bends by less may as well not bend
-LENGTHS = 10.0 ** np.arange(-3, 9, 0.5)  # in units where columns bend by 1
-FELL = 1e-8  # of the objective: what is worth another round
 EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
 
@@ -139,24 +137,3 @@ def bent_axes(objective: Objective, second: SecondDerivatives, w: Array) -> Bent
     size = np.where(size > 0, size, 1.0)
     bends, axes = linalg.eigh(H / size[:, None] / size, check_finite=False)
     return BentAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))
-
-
-def lower_along_flat(objective: Objective, w: Array) -> Array | None:
-    """Go along directions of no curvature, however far that leads down; None where it does not.
-
-    Nearly dependent columns have such directions: a slope of next to nothing may fall for a long way.
-    """
-    second = SecondDerivatives(objective)
-    found = bent_axes(objective, second, w)
-    if found is None:
-        return None
-    start, lowest = second.inner(w), second.at(second.inner(w), 1).value + objective.penalised(w)
-    best, enough = None, lowest - FELL * abs(lowest)
-    for k in np.flatnonzero(found.flat(NEARLY)):
-        down = -np.sign(found.slopes[k]) * found.axes[:, k]
-        for length in LENGTHS if found.slopes[k] else ():
-            there = start + length * down
-            value = second.at(there, 1).value + objective.penalised(there)
-            if value < min(lowest, enough):
-                best, lowest = there, value
-    return None if best is None else second.outer(best)

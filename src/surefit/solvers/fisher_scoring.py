@@ -14,7 +14,7 @@ from surefit.data.batch import Batch
 from surefit.data.source import MappedSource, Source
 from surefit.losses.family_loss import FamilyLoss
 from surefit.solvers.base import CLOSE, Needs, Solution
-from surefit.solvers.decrement import lower_along_flat
+from surefit.solvers.flat_directions import lower_along_flat
 from surefit.solvers.objective import Objective
 from surefit.solvers.offset import SecondDerivatives
 from surefit.solvers.proximal_newton import ProximalNewton
@@ -81,9 +81,10 @@ class FisherScoring(ProximalNewton):
     The loss is half a deviance, whose expected curvature :math:`\mu'(z)^2 / V(\mu)` is never negative though
     the loss may not be convex: every step goes downhill, to a point that is stationary. The second derivative
     takes its place in turns, until what another step would gain is small beside the loss. Steps are damped by
-    the expected curvature, which one row of great weight does not blind to all others. Where scores are
-    means, some are pulled to 0, beyond which there is none: targets are then lifted, by less each time, which
-    leads along that wall.
+    the expected curvature, which one row of great weight does not blind to all others. A loss that is not
+    convex is searched for lower :mod:`~surefit.solvers.valleys` and along
+    :mod:`~surefit.solvers.flat_directions`. Where scores are means, some are pulled to 0, beyond which there
+    is none: targets are then lifted, by less each time, which leads along that wall.
 
     >>> from surefit.losses.families import Gamma
     >>> from surefit.losses.links import Inverse
@@ -173,14 +174,7 @@ class FisherScoring(ProximalNewton):
         stuck = 0
         for turn in range(self.max_iter * len(bends)):
             bent = BentFamilyLoss(objective.loss, bends[turn % len(bends)])
-            rows = Objective(
-                source,
-                objective.engine,
-                bent,
-                objective.penalty,
-                fit_intercept=objective.fit_intercept,
-                outputs=objective.outputs,
-            )
+            rows = objective.over(source, bent)
             rows.passes = objective.passes
             most = min(_TURN * 2 ** (turn // len(bends)), self.max_iter - len(trace))
             steps = FisherScoring(tolerance=self.tolerance, max_iter=most)

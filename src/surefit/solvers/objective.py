@@ -7,7 +7,7 @@ Coefficients and intercept travel as one packed array, (q,) or (q, K) for K outp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
@@ -101,6 +101,21 @@ class Objective:
         batch = Batch(X, y, weight)
         source = ArraySource(Schema(width=X.shape[1], rows=X.shape[0]), batch)
         return cls(source, Serial(), loss, penalty, fit_intercept=fit_intercept, outputs=outputs)
+
+    def over(self, source: Source, loss: Loss | None = None) -> Objective:
+        """Return the same objective of other rows, or of another loss."""
+        return Objective(
+            source,
+            self.engine,
+            self.loss if loss is None else loss,
+            self.penalty,
+            fit_intercept=self.fit_intercept,
+            outputs=self.outputs,
+        )
+
+    def over_rows(self, batch: Batch) -> Objective:
+        """Return the same objective of some rows in memory."""
+        return self.over(ArraySource(replace(self.source.schema, rows=len(batch)), batch))
 
     @property
     def shape(self) -> tuple[int, ...]:

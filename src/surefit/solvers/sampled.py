@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from surefit.core.trace import Trace
-from surefit.data.source import ArraySource
+from surefit.data.batch import Batch
 from surefit.solvers.base import Solver
 from surefit.solvers.objective import Objective
 
@@ -42,23 +43,46 @@ def sample_of(objective: Objective) -> Objective | None:
     batch = objective.rows if objective.tabular else None
     if batch is None or len(batch) < max(MANY, 20 * SHARE * objective.shape[0]):
         return None
-    X: Any = batch.X
     rng = np.random.Generator(np.random.Philox(0))
     some = np.sort(rng.choice(len(batch), len(batch) // SHARE, replace=False))
     if batch.weight is not None and not batch.weight[some].any():
         return None
+    return objective.over_rows(_taken(batch, some))
+
+
+def every_nth(objective: Objective, wanted: int) -> Objective:
+    """Return the objective over about so many rows at equal distances, whatever it is read from.
+
+    It is itself where rows are in memory and few, or where none of those taken has weight.
+    """
+    step = -(-objective.spread.rows // wanted)
+    if step == 1 and objective.rows is not None:
+        return objective
+    parts = objective.engine.map(partial(_nth, step=step), objective.source)
+    batch = _joined([part for part in parts if len(part)])
+    return objective if batch.weight is not None and not batch.weight.any() else objective.over_rows(batch)
+
+
+def _nth(batch: Batch, step: int) -> Batch:
+    return _taken(batch, np.flatnonzero((batch.start + np.arange(len(batch))) % step == 0))
+
+
+def _taken(batch: Batch, some: NDArray[np.intp]) -> Batch:
+    X: Any = batch.X
     y, weight, offset = (
         None if each is None else np.asarray(each)[some] for each in (batch.y, batch.weight, batch.offset)
     )
-    few = replace(batch, X=X[some], y=y, weight=weight, offset=offset)
-    return Objective(
-        ArraySource(replace(objective.source.schema, rows=len(some)), few),
-        objective.engine,
-        objective.loss,
-        objective.penalty,
-        fit_intercept=objective.fit_intercept,
-        outputs=objective.outputs,
+    return Batch(X[some], y, weight, 0, offset)
+
+
+def _joined(parts: list[Batch]) -> Batch:
+    X: list[Any] = [part.X for part in parts]
+    y, weight, offset = (
+        None if getattr(parts[0], name) is None else np.concatenate([getattr(part, name) for part in parts])
+        for name in ("y", "weight", "offset")
     )
+    stacked = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
+    return Batch(stacked, y, weight, 0, offset)
 
 
 def alike(sample: Objective, objective: Objective) -> bool:

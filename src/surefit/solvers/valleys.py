@@ -11,7 +11,7 @@ is one with means in reach of the targets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from surefit.data.batch import Batch
-from surefit.data.source import ArraySource
 from surefit.losses.family_loss import FamilyLoss
 from surefit.solvers.objective import Objective
+from surefit.solvers.sampled import every_nth
 from surefit.stats.products import scores_of
 
 Array = NDArray[np.float64]
@@ -183,6 +183,12 @@ def _inside(y: Array, loss: FamilyLoss) -> Array:
     return np.maximum(y, 0.5 * least if np.isfinite(least) else 1.0)
 
 
+def few_rows(objective: Objective) -> Objective:
+    """Return the objective over as many rows as starts are tried on; itself where it has no more."""
+    size = objective.shape[0]
+    return every_nth(objective, max(min(SAMPLE, SQUARES // size**2), ROWS_EACH * size))
+
+
 def is_in_reach(objective: Objective, w: Array) -> bool:
     """Whether no mean at a packed point is far beyond all targets; always, for families of bounded means.
 
@@ -210,43 +216,3 @@ def _highest(batch: Batch, loss: FamilyLoss, w: Array, intercept: Any) -> tuple[
     with np.errstate(over="ignore"):
         mean = np.asarray(loss.link.inverse(scores_of(batch, w, intercept)))[kept]
     return float(np.max(mean, initial=0.0)), float(np.max(np.asarray(batch.y)[kept], initial=0.0))
-
-
-def few_rows(objective: Objective) -> Objective:
-    """Return the objective over every k-th row, whatever it is read from; itself where rows are few."""
-    size = objective.shape[0]
-    wanted = max(min(SAMPLE, SQUARES // size**2), ROWS_EACH * size)
-    step = -(-objective.spread.rows // wanted)
-    if step == 1 and objective.rows is not None:
-        return objective
-    parts = list(objective.engine.map(partial(_every, step=step), objective.source))
-    batch = _joined([part for part in parts if len(part)])
-    if batch.weight is not None and not batch.weight.any():
-        return objective
-    return Objective(
-        ArraySource(replace(objective.source.schema, rows=len(batch)), batch),
-        objective.engine,
-        objective.loss,
-        objective.penalty,
-        fit_intercept=objective.fit_intercept,
-        outputs=objective.outputs,
-    )
-
-
-def _every(batch: Batch, step: int) -> Batch:
-    some = np.flatnonzero((batch.start + np.arange(len(batch))) % step == 0)
-    X: Any = batch.X
-    y, weight, offset = (
-        None if each is None else np.asarray(each)[some] for each in (batch.y, batch.weight, batch.offset)
-    )
-    return Batch(X[some], y, weight, 0, offset)
-
-
-def _joined(parts: list[Batch]) -> Batch:
-    X: list[Any] = [part.X for part in parts]
-    y, weight, offset = (
-        None if getattr(parts[0], name) is None else np.concatenate([getattr(part, name) for part in parts])
-        for name in ("y", "weight", "offset")
-    )
-    stacked = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
-    return Batch(stacked, y, weight, 0, offset)
