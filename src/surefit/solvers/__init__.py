@@ -23,9 +23,9 @@ of straight pieces: ``frisch_newton`` (an interior point that ends on a face, in
 their own: ``fisher_scoring`` (with ``valleys`` and ``flat_directions`` where a loss is not convex),
 ``firth``, ``joint`` (thresholds, a dispersion) and ``scaled_newton`` (a scale). Many rows begin ``sampled``,
 many targets go ``by_output``, those of two classes in ``many_logits``. They stop when the ``gap`` proves the
-answer (``free_directions``: where nothing is penalised; ``slope_rounding``: what rounding excuses); ``choose``
-says which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that has a ``name``,
-its ``needs`` and ``solve``.
+answer (``free_directions``: where nothing is penalised; ``slope_rounding``: what rounding excuses);
+``choose`` says which suits. To add one: a file with a class below :class:`~surefit.solvers.base.Solver` that
+has a ``name``, its ``needs`` and ``solve``.
 
 A function of one's own is an objective too (``function``, with what it can prove in ``function_proof``;
 ``constrained`` where constraints are functions). ``methods`` holds the algorithms of the courses for it, and
