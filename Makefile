@@ -9,7 +9,7 @@ unexport MAKEFLAGS  # ninja would look for the jobs of a make that calls itself
 NATIVE := $(shell find cpp -name '*.h' -o -name '*.cpp') CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow sklearn-suite lint types format cpp-test sanitize bench coverage-table build clean
+.PHONY: help demo test test-slow sklearn-suite lint types format stubs cpp-test sanitize bench coverage-table build clean
 
 help:           ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 26
@@ -41,6 +41,9 @@ format: $(VENV)/.test    ## rewrite the sources in the agreed format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(filter %.h %.cpp,$(NATIVE))
+
+stubs: build    ## write the stubs of the public packages: run it after adding a public name
+	@$(BIN)/python tools/stubs.py
 
 cpp-test: $(VENV)/.build    ## C++ tests, the fast subset, under each sanitizer
 	@echo "== C++ tests under sanitizers"

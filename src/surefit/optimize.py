@@ -40,6 +40,7 @@ from surefit.solvers.conditions.stationarity import classify_stationary as class
 from surefit.solvers.conditions.subdifferential import is_subgradient as is_subgradient
 from surefit.solvers.conditions.taylor import taylor_model as taylor_model
 from surefit.solvers.constrained import ConstrainedObjective as ConstrainedObjective
+from surefit.solvers.dual_coordinates import DualCoordinates as DualCoordinates
 from surefit.solvers.exact_line_search import exact_step as exact_step
 from surefit.solvers.function import FunctionObjective as FunctionObjective
 from surefit.solvers.function import Shape as Shape

@@ -1,6 +1,5 @@
 """`import surefit` stays light, and every public name is there when asked for."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -60,16 +59,67 @@ def test_every_public_name_is_there(name: str) -> None:
     assert name in dir(surefit)
 
 
-def test_the_type_checkers_see_the_same_names() -> None:
-    tree = ast.parse(Path(surefit.__file__).read_text(encoding="utf-8"))
-    seen = {
-        alias.asname or alias.name: node.module.removeprefix("surefit.")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefit.")
-        for alias in node.names
+def test_the_stubs_are_up_to_date(root: Path) -> None:
+    """They are what type checkers see and where names are found, so a name is declared in one place."""
+    command = [sys.executable, root / "tools" / "stubs.py", "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_name_imports_no_other_family() -> None:
+    loaded = modules_after("import surefit; surefit.Ridge; surefit.errors")
+    assert "surefit.models.tree" not in loaded
+    assert not {module for module in loaded if module.startswith(("surefit.evaluate", "surefit.study"))}
+
+
+DOORS = {
+    "distributions": "Normal",
+    "information": "entropy",
+    "errors": "CertificateWarning",
+    "linalg": "SingularValues",
+    "losses": "Huber",
+    "metrics": "accuracy_score",
+    "optimize": "quadratic_program",
+    "penalties": "L1",
+    "plots": "plot_roc",
+    "resample": "KFold",
+    "theory": "hoeffding_probability",
+    "trees": "multiway_tree",
+    "datasets": "load",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_opens_in_a_fresh_process(door: str) -> None:
+    """Each on its own: no import of something else may be what makes it reachable."""
+    name = DOORS[door]
+    program = f"import surefit; surefit.{door}.{name}; assert {name!r} in dir(surefit.{door})"
+    subprocess.run([sys.executable, "-c", program], timeout=120, check=True)
+
+
+@pytest.mark.parametrize("door", ["losses", "metrics", "penalties", "distributions", "resample", "plots"])
+def test_a_misspelt_name_of_a_door_gets_the_nearest_one(door: str) -> None:
+    name = DOORS[door]
+    with pytest.raises(AttributeError, match=f"did you mean '{name}'"):
+        getattr(getattr(surefit, door), name + "x")
+
+
+def test_every_error_and_warning_is_in_errors() -> None:
+    from surefit.core.errors import SurefitError, SurefitWarning
+    from surefit.core.registry import members
+
+    members("estimator"), members("chooser"), members("solver")
+
+    def below(found: type) -> set[type]:
+        return {found}.union(*(below(each) for each in found.__subclasses__()))
+
+    ours = {
+        found
+        for found in below(SurefitError) | below(SurefitWarning)
+        if found.__module__.startswith("surefit.")
     }
-    assert seen == surefit._EXPORTS
-    assert set(surefit.__all__) == {*surefit._EXPORTS, "__version__"}
+    hidden = {found.__name__ for found in ours if getattr(surefit.errors, found.__name__, None) is not found}
+    assert not hidden
 
 
 def test_the_version_is_the_installed_one() -> None:

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from surefit import LinearSVC, verify
 from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.optimize import DualCoordinates
 from surefit.penalties import L2
 from surefit.solvers.choose import solver_named
-from surefit.solvers.dual_coordinates import DualCoordinates
 from surefit.solvers.objective import Objective
 
 RNG = np.random.default_rng(3)

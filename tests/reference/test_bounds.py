@@ -10,25 +10,23 @@ import pytest
 import scipy.stats
 
 from surefit.core.errors import DataError, ParameterError
-from surefit.evaluate.bounds import (
+from surefit.losses import Squared
+from surefit.theory import (
+    all_hypotheses,
+    averaged_hypotheses,
+    cube_edge,
     hoeffding_deviation,
     hoeffding_interval,
     hoeffding_probability,
     hoeffding_rows,
-)
-from surefit.evaluate.bounds_dimension import cube_edge
-from surefit.evaluate.bounds_hypotheses import (
-    all_hypotheses,
-    averaged_hypotheses,
     hypothesis_posterior,
     likelihoods,
     risks,
     version_space,
 )
-from surefit.losses import Squared
 
 
-@pytest.mark.covers("intro_to_ml:1.6", "cs443:8.3", by="evaluate.bounds.hoeffding_probability")
+@pytest.mark.covers("intro_to_ml:1.6", "cs443:8.3", by="theory.hoeffding_probability")
 def test_the_bound_of_one_model_has_the_courses_numbers() -> None:
     assert hoeffding_probability(100, 0.1) == pytest.approx(0.2706705665, abs=1e-10)
     assert hoeffding_probability(1000, 0.05) == pytest.approx(0.0134758940, abs=1e-10)
@@ -37,7 +35,7 @@ def test_the_bound_of_one_model_has_the_courses_numbers() -> None:
     assert hoeffding_deviation(4000, 0.05) == pytest.approx(hoeffding_deviation(1000, 0.05) / 2)
 
 
-@pytest.mark.covers("intro_to_ml:1.6", "cs443:8.4", by="evaluate.bounds.hoeffding_deviation")
+@pytest.mark.covers("intro_to_ml:1.6", "cs443:8.4", by="theory.hoeffding_deviation")
 def test_the_bound_of_many_models_has_the_courses_numbers() -> None:
     assert hoeffding_probability(500, 0.1, models=16) == pytest.approx(0.0014527978, abs=1e-10)
     assert hoeffding_deviation(1000, 0.05, models=100) == pytest.approx(0.06439740, abs=1e-8)
@@ -85,7 +83,7 @@ def test_numbers_without_a_bound_are_refused(given: dict[str, Any]) -> None:
         hoeffding_interval(2.0, 10)
 
 
-@pytest.mark.covers("intro_to_ml:1.2", by="evaluate.bounds_hypotheses.version_space")
+@pytest.mark.covers("intro_to_ml:1.2", by="theory.version_space")
 def test_labels_halve_the_version_space() -> None:
     every = all_hypotheses(3)
     assert len(every) == 8
@@ -103,9 +101,7 @@ def test_the_losses_of_the_course() -> None:
     assert 2 * Squared().value(np.array([1.0]), np.array([3.0]))[0] == 4.0
 
 
-@pytest.mark.covers(
-    "intro_to_ml:1.4", "ml_lecture_notes:5.1", "cs443:8.1", by="evaluate.bounds_hypotheses.risks"
-)
+@pytest.mark.covers("intro_to_ml:1.4", "ml_lecture_notes:5.1", "cs443:8.1", by="theory.risks")
 def test_the_empirical_risk_is_the_mean_loss_and_tends_to_the_risk() -> None:
     """The risks of all eight rules on three inputs with a known joint distribution, and 40000 draws of it."""
     inputs, positive = np.array([0.2, 0.3, 0.5]), np.array([0.9, 0.5, 0.2])
@@ -121,7 +117,7 @@ def test_the_empirical_risk_is_the_mean_loss_and_tends_to_the_risk() -> None:
     assert np.abs(empirical - true).max() > 0  # the generalisation error is a difference, and not none
 
 
-@pytest.mark.covers("intro_to_ml:1.5", by="evaluate.bounds_hypotheses.risks")
+@pytest.mark.covers("intro_to_ml:1.5", by="theory.risks")
 def test_the_least_empirical_risk_is_found_by_looking_at_all() -> None:
     every = all_hypotheses(3)
     inputs, labels = [0, 0, 0, 1, 2, 2], [1, 1, 0, 1, 0, 0]
@@ -130,7 +126,7 @@ def test_the_least_empirical_risk_is_found_by_looking_at_all() -> None:
     assert found.min() == pytest.approx(1 / 6)
 
 
-@pytest.mark.covers("intro_to_ml:1.11", by="evaluate.bounds_hypotheses.hypothesis_posterior")
+@pytest.mark.covers("intro_to_ml:1.11", by="theory.hypothesis_posterior")
 def test_the_likeliest_hypothesis_has_the_least_risk() -> None:
     every = all_hypotheses(3)
     seen, labels = np.array([0, 1]), np.array([1, 0])
@@ -150,14 +146,14 @@ def test_the_likeliest_hypothesis_has_the_least_risk() -> None:
         hypothesis_posterior(every, [0, 0], [0, 1])
 
 
-@pytest.mark.covers("intro_to_ml:1.12", by="evaluate.bounds_hypotheses.averaged_hypotheses")
+@pytest.mark.covers("intro_to_ml:1.12", by="theory.averaged_hypotheses")
 def test_the_average_of_hypotheses_has_the_courses_numbers() -> None:
     every = all_hypotheses(3)
     averaged = averaged_hypotheses(every, hypothesis_posterior(every, [0], [1]))
     np.testing.assert_allclose(averaged, [1.0, 0.5, 0.5])
 
 
-@pytest.mark.covers("ml_for_data_science:1.6", by="evaluate.bounds_hypotheses.all_hypotheses")
+@pytest.mark.covers("ml_for_data_science:1.6", by="theory.all_hypotheses")
 def test_no_learner_beats_a_coin_over_all_labellings() -> None:
     """No free lunch: whatever is said of the two points not seen, the mean over all labellings is a half."""
     every = all_hypotheses(4)
@@ -171,7 +167,7 @@ EDGES = {
 }
 
 
-@pytest.mark.covers("ml_for_data_science:1.8", by="evaluate.bounds_dimension.cube_edge")
+@pytest.mark.covers("ml_for_data_science:1.8", by="theory.cube_edge")
 def test_the_edge_of_a_neighbourhood_has_the_courses_numbers() -> None:
     for share, edges in EDGES.items():
         found = [cube_edge(share, dimensions) for dimensions in (1, 3, 5, 7, 10)]

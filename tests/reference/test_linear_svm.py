@@ -13,9 +13,9 @@ import surefit
 from surefit import LinearModel, LinearSVC, LinearSVR
 from surefit.core.native.dual_cd import DualPlan, dual_cd, dual_cd_twin
 from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
+from surefit.optimize import DualCoordinates
 from surefit.penalties import L2
 from surefit.solvers.choose import solver_named
-from surefit.solvers.dual_coordinates import DualCoordinates
 from surefit.solvers.objective import Objective
 
 LOSSES = ("hinge", "squared_hinge")
@@ -132,9 +132,9 @@ def test_regressions_are_never_above_liblinears(loss, epsilon):
 
 
 @pytest.mark.covers("ml_lecture_notes:8.8", by="LinearSVC")
-@pytest.mark.covers("ml_lecture_notes:8.9", by="solvers.dual_coordinates.DualCoordinates")
+@pytest.mark.covers("ml_lecture_notes:8.9", by="optimize.DualCoordinates")
 @pytest.mark.covers("cs443:13.4", by="LinearSVC")
-@pytest.mark.covers("cs443:13.5", by="solvers.dual_coordinates.DualCoordinates")
+@pytest.mark.covers("cs443:13.5", by="optimize.DualCoordinates")
 def test_two_points_on_a_line():
     """alpha = 1: w = 1 and objective 0.5; alpha = 4: w = 0.5, both slopes at their end, objective 1.5."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])

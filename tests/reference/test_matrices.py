@@ -7,7 +7,8 @@ import pytest
 
 from surefit import LinearRegression, datasets
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.solvers.norms import (
+from surefit.linalg import (
+    SingularValues,
     euclidean_norm,
     frobenius_norm,
     inner_product,
@@ -15,7 +16,6 @@ from surefit.solvers.norms import (
     operator_norm,
     rayleigh_quotient,
 )
-from surefit.solvers.singular_values import SingularValues
 
 SHAPES = [(9, 4), (4, 9), (5, 5), (1, 3), (3, 1)]
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -29,7 +29,7 @@ def close(found, wanted, rtol=1e-10):
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol * np.abs(wanted).max(initial=1.0))
 
 
-@pytest.mark.covers("ml_lecture_notes:1.1", by="solvers.norms.operator_norm")
+@pytest.mark.covers("ml_lecture_notes:1.1", by="linalg.operator_norm")
 @each_shape
 def test_norms_and_what_orders_them(shape):
     X = matrix(shape)
@@ -53,7 +53,7 @@ def test_norms_of_numbers_whose_squares_no_double_holds():
         assert rayleigh_quotient([[2.0, 0.0], [0.0, 2.0]], [scale, scale]) == pytest.approx(2.0, rel=1e-15)
 
 
-@pytest.mark.covers("ml_lecture_notes:1.2", by="solvers.norms.rayleigh_quotient")
+@pytest.mark.covers("ml_lecture_notes:1.2", by="linalg.rayleigh_quotient")
 @each_shape
 def test_the_rayleigh_quotient_of_an_eigenvector_is_its_eigenvalue(shape):
     X = matrix(shape)
@@ -68,7 +68,7 @@ def test_the_rayleigh_quotient_of_an_eigenvector_is_its_eigenvalue(shape):
         rayleigh_quotient(gram, np.zeros(shape[1]))
 
 
-@pytest.mark.covers("ml_lecture_notes:1.3", "cs443:20.1", by="solvers.singular_values.SingularValues")
+@pytest.mark.covers("ml_lecture_notes:1.3", "cs443:20.1", by="linalg.SingularValues")
 @pytest.mark.parametrize("full", [False, True])
 @each_shape
 def test_a_matrix_is_what_it_does_to_each_direction(shape, full):
@@ -117,7 +117,7 @@ def test_rank_range_and_kernel(full):
     assert nothing.kernel.shape == (3, 3)
 
 
-@pytest.mark.covers("cs443:20.3", by="solvers.singular_values.SingularValues.factors")
+@pytest.mark.covers("cs443:20.3", by="linalg.SingularValues.factors")
 @each_shape
 def test_two_factors_of_any_rank_chosen_afterwards(shape):
     X = matrix(shape)
@@ -160,9 +160,7 @@ def test_signs_do_not_depend_on_the_order_of_the_rows():
     close(one.left, two.left[::-1])
 
 
-@pytest.mark.covers(
-    "ml_lecture_notes:4.1", "ml_lecture_notes:4.3", by="solvers.singular_values.SingularValues"
-)
+@pytest.mark.covers("ml_lecture_notes:4.1", "ml_lecture_notes:4.3", by="linalg.SingularValues")
 def test_the_two_point_line_and_both_condition_numbers():
     example = datasets.fixture("two_point_line")
     data, answers = example.data, example.answers
@@ -187,7 +185,7 @@ def test_the_two_point_line_and_both_condition_numbers():
     assert ratio <= found.amplification
 
 
-@pytest.mark.covers("ml_lecture_notes:4.2", by="solvers.singular_values.SingularValues.amplification")
+@pytest.mark.covers("ml_lecture_notes:4.2", by="linalg.SingularValues.amplification")
 def test_errors_of_the_data_grow_by_no_more_than_the_bounds():
     rng = np.random.default_rng(6)
     for power in (0, 3, 6):

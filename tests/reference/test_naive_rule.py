@@ -9,11 +9,10 @@ import pytest
 from scipy import stats
 from sklearn import naive_bayes
 
-from surefit import GaussianNB
+from surefit import GaussianNB, NaiveRule
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.datasets.fixtures.base import fixture
 from surefit.distributions import Bernoulli, Normal
-from surefit.models.bayes.naive_rule import NaiveRule
 
 
 @dataclass
@@ -49,7 +48,7 @@ REAL = rng.normal(size=(300, 4)) * (1 + y[:, None]) + y[:, None]
 BITS = (rng.uniform(size=(300, 5)) < 0.2 + 0.2 * y[:, None]).astype(float)
 
 
-@pytest.mark.covers("intro_to_ml:2.4", by="models.bayes.naive_rule.NaiveRule")
+@pytest.mark.covers("intro_to_ml:2.4", by="NaiveRule")
 def test_the_product_of_densities_and_the_sum_of_their_logarithms_choose_alike():
     X = np.hstack([REAL, BITS])
     rule = NaiveRule.fit(X, y, [Bell] * 4 + [Coin] * 5)
@@ -70,7 +69,7 @@ def test_the_product_of_densities_and_the_sum_of_their_logarithms_choose_alike()
     np.testing.assert_allclose(rule.prior, np.bincount(y) / 300)
 
 
-@pytest.mark.covers("intro_to_ml:2.4", by="models.bayes.naive_rule.NaiveRule")
+@pytest.mark.covers("intro_to_ml:2.4", by="NaiveRule")
 def test_one_family_for_all_columns_gives_the_classifiers_that_have_names():
     weight = rng.integers(0, 4, 300).astype(float)
     bells = NaiveRule.fit(REAL, y, Bell, weight)

@@ -11,12 +11,8 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor, LogisticRegression, PoissonRegressor
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.models.tree.mimic import mimic
-from surefit.models.tree.model_tree import model_tree, oblique_tree
-from surefit.models.tree.multiway import multiway_tree
-from surefit.models.tree.optimal import depth_two_gap
-from surefit.models.tree.stability import stability
 from surefit.plots import plot_tree, to_svg
+from surefit.trees import depth_two_gap, mimic, model_tree, multiway_tree, oblique_tree, stability
 
 
 def cost(y):
@@ -66,7 +62,7 @@ def test_a_greedy_tree_misses_what_look_ahead_finds():
         depth_two_gap(DecisionTreeClassifier(), np.where(X > 2, np.nan, X), y)
 
 
-@pytest.mark.covers("ml_for_data_science:2.2.7", by="models.tree.stability.stability")
+@pytest.mark.covers("ml_for_data_science:2.2.7", by="trees.stability")
 def test_trees_of_resampled_rows_differ_more_when_they_are_deep():
     X, y = load_diabetes(return_X_y=True)
     deep = stability(DecisionTreeRegressor(), X, y, times=6, random_state=0)
@@ -110,8 +106,8 @@ WEATHER = {  # sky: days on which they played and did not
 }
 
 
-@pytest.mark.covers("course_summary:5.3", by="models.tree.multiway.multiway_tree")
-@pytest.mark.covers("ml_for_data_science:2.2.4", by="models.tree.multiway.multiway_tree")
+@pytest.mark.covers("course_summary:5.3", by="trees.multiway_tree")
+@pytest.mark.covers("ml_for_data_science:2.2.4", by="trees.multiway_tree")
 def test_the_courses_split_into_three():
     rows = [[sky] for sky, (yes, no) in WEATHER.items() for _ in range(yes + no)]
     y = [answer for yes, no in WEATHER.values() for answer in ["yes"] * yes + ["no"] * no]

@@ -14,9 +14,8 @@ import pytest
 import surefit
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor
 from surefit.core.errors import DataError
-from surefit.models.tree.model_tree import model_tree, oblique_tree
 from surefit.models.tree.pruned import choose_pruning
-from surefit.models.tree.stability import stability
+from surefit.trees import model_tree, oblique_tree, stability
 
 RNG = np.random.default_rng(0)
 TOWNS = ["Bern", "Köln", "O'Hara", 'São "P"']

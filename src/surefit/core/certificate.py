@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sklearn.exceptions import ConvergenceWarning
 
 from surefit.core.errors import SurefitWarning
+from surefit.core.public import public
 
 Claim = Literal[
     "optimal",  # within a duality gap of the minimum
@@ -45,6 +46,7 @@ class CertificateWarning(SurefitWarning, ConvergenceWarning):  # type: ignore[mi
     """The fit ended, but its certificate does not hold to the tolerance asked for."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """What a fit claims, the number that backs it, and whether that number is small enough.

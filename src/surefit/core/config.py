@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 from surefit.core.threads import available_threads
 
 Progress = Literal["auto", "on", "off"]
@@ -59,11 +60,13 @@ class Config:
 _config: ContextVar[Config] = ContextVar("surefit_config", default=Config())  # noqa: B039 (frozen)
 
 
+@public
 def current_config() -> Config:
     """Return the settings in force here."""
     return _config.get()
 
 
+@public
 @contextmanager
 def config(**settings: Any) -> Iterator[Config]:
     """Change settings for the body of a ``with`` statement: ``with surefit.config(n_threads=2): ...``."""

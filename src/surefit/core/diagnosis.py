@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from surefit.core.public import public
 from surefit.core.registry import Registered, members
 
 Severity = Literal["note", "warning", "problem"]
@@ -22,6 +23,7 @@ SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")  # worst first
 Evidence = Mapping[str, Any]
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing found: a stable code, how bad it is, where, the numbers measured and the remedy."""
@@ -58,6 +60,7 @@ class Rule(Registered, kind="rule", folder="surefit.core.rules"):
         """Return evidence close to it that does not."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Diagnosis(Sequence[Finding]):
     """The findings of a fit, worst first, and the rules that ran."""

@@ -16,11 +16,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import threading
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
 from surefit.core.errors import RegistryError
+from surefit.core.public import missing
 
 # What a model file may name before anything has imported it.
 _folders: dict[str, str] = {
@@ -116,3 +118,35 @@ def lookup(kind: str, name: str) -> type[Registered]:
         f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(sorted(found)) or 'none yet'}."
     )
     raise RegistryError(f"there is no {kind} named {name!r}: {hint}")
+
+
+def members_door(
+    package: str, kind: str, *, made: bool = False
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package that shows the members of a kind.
+
+    By the name of their class; with ``made``, by their registered name, as an object made without arguments.
+
+    >>> find, names = members_door("surefit.losses", "loss")
+    >>> find("Huber").__name__
+    'Huber'
+    """
+
+    def shown() -> dict[str, type[Registered]]:
+        return members(kind) if made else {found.__name__: found for found in members(kind).values()}
+
+    def find(name: str) -> Any:
+        # Classes begin with a capital: to look for a module in the registry would import all of them.
+        if name.startswith("_") or not (made or name[0].isupper()):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}.")
+        classes = shown()
+        if name not in classes:
+            raise missing(package, name, classes)
+        found = classes[name]() if made else classes[name]
+        vars(importlib.import_module(package))[name] = found  # so that the next look-up does not come here
+        return found
+
+    def names() -> list[str]:
+        return sorted({*vars(importlib.import_module(package)), *shown()})
+
+    return find, names

@@ -20,6 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.public import public
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -60,6 +62,7 @@ class Landscape:
     lines: Callable[[Any], Any] | None = None
 
 
+@public
 class Trace:
     """Append-only record of a fit.
 

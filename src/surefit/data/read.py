@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.core.registry import Registered, members
 from surefit.data.agree import name_given_twice
 from surefit.data.arrow import kind_of
@@ -54,6 +55,7 @@ def open_stream(what: Any) -> ArrowStream | MatrixStream:
     return reader.open(what)
 
 
+@public
 def read(
     what: Any,
     target: Any = None,

@@ -32,22 +32,7 @@ by themselves. Closed forms that do not exist are left out, and refused with a s
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
-from surefit.core.registry import members
+from surefit.core.registry import members_door
 from surefit.distributions.base import Distribution as Distribution
 
-
-def __getattr__(name: str) -> Any:
-    if name == "information":
-        return import_module("surefit.distributions.information")
-    # Modules are lower case: asking the registry for one would import them all while it is being imported.
-    if name[:1].isupper() and name in members("distribution"):
-        globals()[name] = members("distribution")[name]  # so that the next look-up does not come here
-        return globals()[name]
-    raise AttributeError(f"module 'surefit.distributions' has no attribute {name!r}.")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), "information", *members("distribution")})
+__getattr__, __dir__ = members_door(__name__, "distribution")

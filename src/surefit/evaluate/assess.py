@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.public import public
 from surefit.core.registry import lookup
 from surefit.data.batch import Batch
 from surefit.data.checks import Checked
@@ -35,6 +36,7 @@ METHODS = {
 }
 
 
+@public
 def assess(
     model: Any,
     X: Any,

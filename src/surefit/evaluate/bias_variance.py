@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.data.source import Source
 from surefit.engine.in_turn import in_turn
@@ -49,6 +50,7 @@ class BiasVariance:
         return f"{self.loss} loss: {', '.join(parts)} ({self.draws} training sets)"
 
 
+@public
 def bias_variance(
     model: Any,
     data: Callable[[np.random.Generator], tuple[Any, Any]] | tuple[Any, Any] | Source,
@@ -149,6 +151,7 @@ def _squared(answers: Vector, truth: Any, noise: Any) -> BiasVariance:
     )
 
 
+@public
 def bias_variance_curve(
     models: Mapping[Any, Any], data: Any, X: Any, truth: Any, **options: Any
 ) -> dict[Any, BiasVariance]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.evaluate.compare_bayes import Odds, bayesian_correlated_t
 from surefit.evaluate.compare_multiple import CORRECTIONS, Correction, adjust_pvalues, tie_groups
@@ -42,6 +43,7 @@ OF_ROWS = ("mcnemar", "delong", "paired_t")  # of rows tested once
 TESTS = ("auto", "corrected_t", "paired_t", "mcnemar", "delong", "5x2cv_t", "5x2cv_f", "bayes")
 
 
+@public
 def compare(
     models: Mapping[str, Any] | Iterable[Any],
     X: Any,

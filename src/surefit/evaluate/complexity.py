@@ -15,6 +15,7 @@ import numpy as np
 
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.progress import progress
+from surefit.core.public import public
 from surefit.evaluate.rows import rows_of
 
 
@@ -27,6 +28,7 @@ class EffectiveParameters:
     probes: int
 
 
+@public
 def effective_parameters(
     model: Any, X: Any, y: Any = None, *, probes: int = 50, step: float = 0.5, random_state: int = 0
 ) -> EffectiveParameters:

@@ -14,6 +14,7 @@ from surefit.core.config import current_config, threads
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import DataError, ParameterError, SurefitWarning
 from surefit.core.progress import progress
+from surefit.core.public import public
 from surefit.data.checks import check_weights
 from surefit.data.door import is_streamed
 from surefit.data.read import read
@@ -34,6 +35,7 @@ from surefit.resample.source_split import split_source
 Metrics = Mapping[str, Any] | Iterable[Any] | str | Metric | Callable[..., float] | None
 
 
+@public
 def cross_validate(
     model: Any,
     X: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, SurefitWarning
+from surefit.core.public import public
 from surefit.evaluate.cross_validate import jobs_of, run_folds
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
 from surefit.evaluate.cross_validate_sources import AskedWork
@@ -48,6 +49,7 @@ class BootstrapEstimate:
         )
 
 
+@public
 def bootstrap_validate(
     model: Any,
     X: Any,

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surefit.core.config import config
 from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.public import public
 from surefit.evaluate.cross_validate import cross_validate
 from surefit.evaluate.cross_validate_folds import chosen_metrics, classes_of, weights_for
 from surefit.evaluate.cross_validate_result import CrossValidation
@@ -21,6 +22,7 @@ from surefit.metrics.base import Metric
 Candidates = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 
 
+@public
 def nested_cross_validate(
     model: Any,
     candidates: Candidates,

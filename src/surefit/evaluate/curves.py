@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
+from surefit.core.public import public
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import Fold, FoldWork, chosen_metrics, classes_of
@@ -86,6 +87,7 @@ class Curve:
         return "\n".join(lines)
 
 
+@public
 def learning_curve(
     model: Any,
     X: Any,
@@ -123,6 +125,7 @@ def learning_curve(
     return _curve("training rows", counts, work, folds, steps, level, None)
 
 
+@public
 def validation_curve(
     model: Any,
     X: Any,
@@ -169,6 +172,7 @@ def validation_curve(
     return _curve(name, list(values), first, folds, [pairs] * len(values), level, order)
 
 
+@public
 def complexity_curve(
     model: Any,
     X: Any,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.evaluate.cross_validate_result import CrossValidation
 from surefit.evaluate.intervals_base import ScoreInterval
 from surefit.evaluate.intervals_folds import corrected_interval
@@ -40,6 +41,7 @@ class FitVerdict:
         return self.statement
 
 
+@public
 def diagnose_fit(
     train: Any,
     test: Any = None,

@@ -12,6 +12,7 @@ from scipy import special
 from sklearn.base import is_classifier
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.data.read import read
 from surefit.data.source import MappedSource, Source
@@ -43,6 +44,7 @@ class Dependence:
     answer: str
 
 
+@public
 def partial_dependence(
     model: Any,
     X: Any,

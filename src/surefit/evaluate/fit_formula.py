@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.public import public
 from surefit.data.read import read, with_columns
 from surefit.evaluate.pipeline import Pipeline
 from surefit.models.linear.linear_regression import LinearRegression
@@ -14,6 +15,7 @@ from surefit.models.prepare.formula import read_formula, target_of
 from surefit.models.prepare.formula_preparer import FormulaPreparer
 
 
+@public
 def fit_formula(formula: str, data: Any, model: Any = None, *, weight: str | None = None) -> Pipeline:
     """Fit a model to a table by a formula such as ``y ~ a*b + C(c)``, and return the fitted pipeline.
 

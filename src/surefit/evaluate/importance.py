@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from surefit.core.errors import ParameterError
 from surefit.core.native.linear_shuffle import linear_shuffle
+from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.evaluate.assess import answering_method
 from surefit.evaluate.cross_validate_folds import chosen_metrics
@@ -85,6 +86,7 @@ class Importance:
         return "\n".join([*lines, f"  intervals: {100 * self.level:g} %, over {self.method}"])
 
 
+@public
 def permutation_importance(
     model: Any,
     X: Any,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.core.public import public
 from surefit.core.registry import lookup
 from surefit.evaluate.assess import METHODS
 from surefit.evaluate.cross_validate_folds import Fold
@@ -37,6 +38,7 @@ _RATES = {
 }
 
 
+@public
 def score_interval(
     metric: str | Metric,
     y: Any,

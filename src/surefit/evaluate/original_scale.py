@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline as SklearnPipeline
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import RefusalError
+from surefit.core.public import public
 
 Term = tuple[tuple[str, int], ...]  # names and powers, in order of names; () is the constant
 Sum = dict[Term, float]
@@ -40,6 +41,7 @@ class OriginalScale:
         return {**found, "(intercept)": np.asarray(self.intercept).tolist()}
 
 
+@public
 def original_scale(model: Any) -> OriginalScale:
     """Map the coefficients of a fitted pipeline's linear model back to the columns that went in.
 

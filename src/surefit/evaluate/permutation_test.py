@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
+from surefit.core.public import public
 from surefit.engine.in_turn import in_turn
 from surefit.evaluate.cross_validate import jobs_of
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics, classes_of
@@ -44,6 +45,7 @@ class PermutationTest:
         )
 
 
+@public
 def permutation_test(
     model: Any,
     X: Any,

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline as _Pipeline
 from sklearn.pipeline import make_pipeline as _make_pipeline
 
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.data.read import read
 from surefit.data.source import Source
@@ -16,6 +17,7 @@ from surefit.models.base import Estimator
 from surefit.models.transformer import Transformer
 
 
+@public
 class Pipeline(_Pipeline):
     """scikit-learn's pipeline, which also takes sources: files, folders, Arrow tables, Dask frames.
 
@@ -84,6 +86,7 @@ class Pipeline(_Pipeline):
         return source
 
 
+@public
 def make_pipeline(
     *steps: Any, memory: Any = None, transform_input: Any = None, verbose: bool = False
 ) -> Pipeline:

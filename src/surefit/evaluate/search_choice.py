@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 
 Vector = NDArray[np.float64]
 Complexity = str | Sequence[str] | Callable[[Mapping[str, Any]], float] | None
 
 
+@public
 def simplest_within(
     scores: ArrayLike, complexity: ArrayLike, tolerance: float = 0.0, *, better: str = "higher"
 ) -> int:

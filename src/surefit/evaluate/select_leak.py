@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 from surefit.evaluate.cross_validate_folds import FoldWork, chosen_metrics
 from surefit.evaluate.pipeline import make_pipeline
 from surefit.evaluate.select_filters import SelectKBest
@@ -34,6 +35,7 @@ class LeakDemo:
         )
 
 
+@public
 def selection_leak_demo(
     kind: str = "selection",
     *,

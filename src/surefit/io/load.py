@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from surefit.core.errors import FormatError
+from surefit.core.public import public
 from surefit.io.model_file import read
 from surefit.io.records import build, known_classes, listing
 from surefit.models.base import Estimator
@@ -14,6 +15,7 @@ from surefit.models.base import Estimator
 Found = TypeVar("Found")
 
 
+@public
 def load(path: str | Path, *, classes: Iterable[type[Estimator]] = ()) -> Any:
     """Open a model file.
 
@@ -25,6 +27,7 @@ def load(path: str | Path, *, classes: Iterable[type[Estimator]] = ()) -> Any:
     return _or_damaged(path, lambda: build(header, arrays, known))
 
 
+@public
 def inspect(path: str | Path) -> dict[str, Any]:
     """List what a file says of itself, without building the model; the steps of a pipeline stand in its
     parameters.

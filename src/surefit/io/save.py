@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from surefit.core.errors import FormatError
+from surefit.core.public import public
 from surefit.io.model_file import write
 from surefit.io.records import describe
 from surefit.stats.values import Arrays
 
 
+@public
 def save(model: Any, path: str | Path) -> None:
     """Write a fitted model or pipeline to one file, atomically: a reader sees the old file or the new one.
 

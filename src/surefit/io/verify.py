@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.engine.base import choose_engine
 from surefit.evaluate.saved import Saved
 from surefit.io.load import load
@@ -16,6 +17,7 @@ from surefit.io.records import is_pipeline
 from surefit.models.base import Estimator
 
 
+@public
 def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also: Any) -> Certificate:
     """Recompute the certificate of a fitted model, or of a model file, from the data that it was fitted to.
 

@@ -24,18 +24,7 @@ pieces, only where they exist, because a solver asks by looking. Its options are
 
 from __future__ import annotations
 
-from surefit.core.registry import members
-from surefit.losses.base import Loss
+from surefit.core.registry import members_door
+from surefit.losses.base import Loss as Loss
 
-
-def __getattr__(name: str) -> type[Loss]:
-    if not name.startswith("_"):
-        for found in members("loss").values():
-            if found.__name__ == name and issubclass(found, Loss):
-                globals()[name] = found  # so that the next look-up does not come here
-                return found
-    raise AttributeError(f"module 'surefit.losses' has no attribute {name!r}.")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *(found.__name__ for found in members("loss").values())})
+__getattr__, __dir__ = members_door(__name__, "loss")

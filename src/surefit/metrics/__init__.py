@@ -26,23 +26,7 @@ statistic has no ``name``: the laws of metrics test it with the metric's ``cases
 
 from __future__ import annotations
 
-from surefit.core.errors import RegistryError
-from surefit.core.registry import lookup, members
-from surefit.metrics.base import Metric
+from surefit.core.registry import members_door
+from surefit.metrics.base import Metric as Metric
 
-
-def __getattr__(name: str) -> Metric:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'surefit.metrics' has no attribute {name!r}.")
-    try:
-        found = lookup("metric", name)
-    except RegistryError as error:
-        raise AttributeError(str(error)) from None
-    assert issubclass(found, Metric)
-    metric = found()
-    globals()[name] = metric  # so that the next look-up does not come here
-    return metric
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *members("metric")})
+__getattr__, __dir__ = members_door(__name__, "metric", made=True)

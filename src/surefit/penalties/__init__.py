@@ -21,24 +21,7 @@ To add one: a file here with a class that gives itself a ``name`` and writes ``v
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import Any
-
-from surefit.core.registry import members
+from surefit.core.registry import members_door
 from surefit.penalties.base import Penalty as Penalty
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'surefit.penalties' has no attribute {name!r}.")
-    classes = {cls.__name__: cls for cls in members("penalty").values()}
-    if name not in classes:
-        near = get_close_matches(name, classes, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(sorted(classes))}."
-        raise AttributeError(f"there is no penalty class {name!r}: {hint}")
-    globals()[name] = classes[name]  # so that the next look-up does not come here
-    return classes[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *(cls.__name__ for cls in members("penalty").values())})
+__getattr__, __dir__ = members_door(__name__, "penalty")

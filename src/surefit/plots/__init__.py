@@ -14,57 +14,11 @@ chart, so a function aggregates first (counts in bins, quantiles, ``thinned`` li
 rows to ``rows_of``, which refuses more.
 
 To add a chart: a file here with a function ``plot_<what>`` that returns ``styled(...)``, with a title that
-says what is seen, axis titles with units, and its line in the exports below; then render it and look at it.
+says what is seen and axis titles with units; ``make stubs`` exports it. Then render it and look at it.
 """
 
 from __future__ import annotations
 
-from surefit.plots.base import save as save
-from surefit.plots.base import to_html as to_html
-from surefit.plots.base import to_png as to_png
-from surefit.plots.base import to_svg as to_svg
-from surefit.plots.bias_variance import plot_bias_variance as plot_bias_variance
-from surefit.plots.calibration import plot_calibration as plot_calibration
-from surefit.plots.comparison import plot_comparison as plot_comparison
-from surefit.plots.comparison import plot_scores as plot_scores
-from surefit.plots.confusion import plot_confusion as plot_confusion
-from surefit.plots.curves import plot_curve as plot_curve
-from surefit.plots.dependence import plot_answers as plot_answers
-from surefit.plots.dependence import plot_dependence as plot_dependence
-from surefit.plots.importance import plot_importance as plot_importance
-from surefit.plots.importance import plot_worths as plot_worths
-from surefit.plots.landscape import plot_landscape as plot_landscape
-from surefit.plots.path import plot_choice as plot_choice
-from surefit.plots.path import plot_path as plot_path
-from surefit.plots.residuals import plot_residuals as plot_residuals
-from surefit.plots.roc import plot_precision_recall as plot_precision_recall
-from surefit.plots.roc import plot_roc as plot_roc
-from surefit.plots.threshold import plot_threshold as plot_threshold
-from surefit.plots.trace import plot_trace as plot_trace
-from surefit.plots.tree import plot_tree as plot_tree
+from surefit.core.public import door
 
-__all__ = [
-    "plot_answers",
-    "plot_bias_variance",
-    "plot_calibration",
-    "plot_choice",
-    "plot_comparison",
-    "plot_confusion",
-    "plot_curve",
-    "plot_dependence",
-    "plot_importance",
-    "plot_landscape",
-    "plot_path",
-    "plot_precision_recall",
-    "plot_residuals",
-    "plot_roc",
-    "plot_scores",
-    "plot_threshold",
-    "plot_trace",
-    "plot_tree",
-    "plot_worths",
-    "save",
-    "to_html",
-    "to_png",
-    "to_svg",
-]
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -25,24 +25,9 @@ To add a split: a file here with a class that declares its parameters and fills 
 
 from __future__ import annotations
 
-from surefit.core.errors import RegistryError
-from surefit.core.registry import lookup, members
-from surefit.resample.base import Split
+from surefit.core.registry import members_door
+from surefit.resample.base import Split as Split
 from surefit.resample.source_split import source_sample as source_sample
 from surefit.resample.sources import source_folds as source_folds
 
-
-def __getattr__(name: str) -> type[Split]:
-    if name.startswith("_"):
-        raise AttributeError(f"module 'surefit.resample' has no attribute {name!r}.")
-    try:
-        found = lookup("split", name)
-    except RegistryError as error:
-        raise AttributeError(str(error)) from None
-    assert issubclass(found, Split)
-    globals()[name] = found  # so that the next look-up does not come here
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *members("split")})
+__getattr__, __dir__ = members_door(__name__, "split")

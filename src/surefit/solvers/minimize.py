@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 from surefit.core.registry import members
 from surefit.core.trace import Trace
 from surefit.penalties.base import Penalty
@@ -19,6 +20,7 @@ from surefit.solvers.function import Function, FunctionObjective, Shape, Terms
 LARGEST_MATRIX = 500  # variables whose square BFGS keeps
 
 
+@public
 def minimize(
     f: Function | ConstrainedProblem,
     x0: ArrayLike,

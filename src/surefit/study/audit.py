@@ -9,6 +9,7 @@ from typing import Any
 
 from surefit.core.diagnosis import SEVERITIES, Finding
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 from surefit.core.registry import members
 from surefit.evaluate.frames import frame_of
 from surefit.study.checks.base import Check, Seen
@@ -105,6 +106,7 @@ class Audit(Sequence[Finding]):
         return "\n".join(lines)
 
 
+@public
 def audit(
     table: Any,
     target: Any = None,

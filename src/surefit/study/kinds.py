@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 from surefit.data.arrow import to_numpy
 from surefit.data.batch import Batch
 from surefit.data.schema import Column
@@ -48,6 +49,7 @@ SHOWN = 5  # levels in the summary
 EPOCH = datetime(1970, 1, 1)
 
 
+@public
 def decide_kinds(
     table: Any,
     target: Any = None,

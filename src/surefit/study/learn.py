@@ -9,6 +9,7 @@ from typing import Any
 
 from surefit.core.config import threads
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 from surefit.evaluate.intervals_base import check_level
 from surefit.study.candidates import Entrant, entrants, unsuited
 from surefit.study.conclude import Conclusion
@@ -28,6 +29,7 @@ RACE_SHARE = 0.7  # of the budget; the rest is for the last fit and for asking i
 STREAMED_FOLDS = 3  # each is read several times
 
 
+@public
 def learn(
     table: Any,
     target: Any,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.data.arrow import countable, kind_of, plain, to_numpy
 from surefit.data.read import table_source
 from surefit.data.schema import Column, Kind
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@public
 def typed(
     table: Any,
     kinds: Mapping[str, str],

@@ -8,8 +8,10 @@ from typing import Any
 
 from surefit.core.callbacks.base import Callback, Key, fit_key, iteration_event, path
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 
 
+@public
 class Checkpoint(Callback):
     """Write the model as it stands to ``folder`` every ``every`` iterations, and at most once in ``seconds``.
 

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from surefit.core.callbacks.base import Callback, Key, fit_key, iteration_event
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 
 
+@public
 class EarlyStopping(Callback):
     """Stop after ``patience`` iterations in a row without an improvement of more than ``min_delta``.
 

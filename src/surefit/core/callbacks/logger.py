@@ -8,8 +8,10 @@ from typing import Any
 from surefit.core.callbacks.base import Callback, iteration_event, path, remark
 from surefit.core.channel import Channel
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 
 
+@public
 class Logger(Callback):
     """Log objective and gap of every ``every``-th iteration, under the name ``surefit`` of Python's
     ``logging``.

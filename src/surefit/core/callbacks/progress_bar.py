@@ -7,10 +7,12 @@ from typing import Any
 from surefit.core.callbacks.base import Callback, iteration_event, path, remark
 from surefit.core.channel import Channel
 from surefit.core.progress import PATIENCE, Board, is_wanted
+from surefit.core.public import public
 
 _boards: dict[str, Board] = {}  # of this process, by fit; a board cannot be pickled along with its callback
 
 
+@public
 class ProgressBar(Callback):
     """One bar for each loop of the fit, with objective and gap, from the second second on; silent when not
     on a terminal.

@@ -7,8 +7,10 @@ from typing import Any
 
 from surefit.core.callbacks.base import Callback
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 
 
+@public
 class TimeBudget(Callback):
     """Stop every loop of the fit once ``seconds`` have passed since the outermost fit began.
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.public import public
 from surefit.data.checks import check_weights
 
 Matrix = NDArray[np.float64]
@@ -37,6 +38,7 @@ class Family(Protocol):
         """Return the distribution that suits the values."""
 
 
+@public
 @dataclass(frozen=True)
 class NaiveRule:
     r"""Classify by one distribution for each class and column, of any kind: known, or fitted by ``fit``.
@@ -45,7 +47,7 @@ class NaiveRule:
     anything with ``log_density(x)``. Of equal scores the first class wins; a row that no class can have
     produced gets the priors.
 
-    >>> from surefit.models.bayes.naive_rule import NaiveRule
+    >>> from surefit import NaiveRule
     >>> class Coin:
     ...     def __init__(self, heads):
     ...         self.heads = heads

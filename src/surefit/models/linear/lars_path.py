@@ -7,11 +7,13 @@ from typing import Any, Literal
 import numpy as np
 
 from surefit.core.errors import ParameterError
+from surefit.core.public import public
 from surefit.solvers.homotopy import lasso_homotopy
 from surefit.solvers.squared_columns import SquaredColumns
 from surefit.solvers.squared_sums import SquaredSums
 
 
+@public
 def lars_path(
     X: Any,
     y: Any,

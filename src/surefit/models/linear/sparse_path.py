@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import ParameterError
 from surefit.core.native.finite import all_finite
 from surefit.core.parameters import Fraction
+from surefit.core.public import public
 from surefit.models.linear.candidate_strengths import candidate_strengths
 from surefit.models.linear.sparse_fit import Problem, within
 from surefit.penalties.elastic_net import ElasticNet
@@ -74,6 +75,7 @@ def strengths(who: str, alphas: Any, largest: float, eps: float) -> Vector:
     return np.sort(candidate_strengths(who, alphas))[::-1]
 
 
+@public
 def enet_path(
     X: Any,
     y: Any,
@@ -143,6 +145,7 @@ def enet_path(
     return (*answer, found.rounds.tolist()) if return_n_iter else answer
 
 
+@public
 def lasso_path(X: Any, y: Any, *, eps: Fraction = 1e-3, alphas: Any = 100, **options: Any) -> Any:
     """Return the path of the lasso: :func:`enet_path` without a squared penalty, and with its options.
 

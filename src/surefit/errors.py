@@ -1,0 +1,30 @@
+"""Every error and warning of surefit, to be caught or filtered by name.
+
+>>> import surefit
+>>> issubclass(surefit.errors.DataError, ValueError)
+True
+"""
+
+from surefit.core.certificate import CertificateWarning as CertificateWarning
+from surefit.core.errors import CheckpointWarning as CheckpointWarning
+from surefit.core.errors import DataError as DataError
+from surefit.core.errors import EngineError as EngineError
+from surefit.core.errors import FormatError as FormatError
+from surefit.core.errors import NativeWarning as NativeWarning
+from surefit.core.errors import ParameterError as ParameterError
+from surefit.core.errors import RefusalError as RefusalError
+from surefit.core.errors import RegistryError as RegistryError
+from surefit.core.errors import SeparationWarning as SeparationWarning
+from surefit.core.errors import SurefitError as SurefitError
+from surefit.core.errors import SurefitWarning as SurefitWarning
+from surefit.data.distinct import MixedCellsError as MixedCellsError
+from surefit.data.extremes import RangeError as RangeError
+from surefit.models.linear.candidate_strengths import ParameterTypeError as ParameterTypeError
+from surefit.models.prepare.affine import InfiniteCellsError as InfiniteCellsError
+from surefit.models.prepare.one_hot_encoder import UnknownCategoryWarning as UnknownCategoryWarning
+from surefit.models.prepare.ordinal_encoder import UnknownValueError as UnknownValueError
+from surefit.models.prepare.simple_imputer import NotInvertibleError as NotInvertibleError
+from surefit.models.updating import UnavailableError as UnavailableError
+from surefit.solvers.program.phase_one import InfeasibleError as InfeasibleError
+from surefit.solvers.program.phase_one import NoAnswerError as NoAnswerError
+from surefit.solvers.program.phase_one import UnboundedError as UnboundedError

@@ -1,0 +1,29 @@
+# Written by `make stubs`; do not edit.
+
+from surefit.plots.base import save as save
+from surefit.plots.base import to_html as to_html
+from surefit.plots.base import to_png as to_png
+from surefit.plots.base import to_svg as to_svg
+from surefit.plots.bias_variance import plot_bias_variance as plot_bias_variance
+from surefit.plots.calibration import plot_calibration as plot_calibration
+from surefit.plots.comparison import plot_comparison as plot_comparison
+from surefit.plots.comparison import plot_scores as plot_scores
+from surefit.plots.confusion import plot_confusion as plot_confusion
+from surefit.plots.curves import plot_curve as plot_curve
+from surefit.plots.dependence import plot_answers as plot_answers
+from surefit.plots.dependence import plot_dependence as plot_dependence
+from surefit.plots.importance import plot_importance as plot_importance
+from surefit.plots.importance import plot_worths as plot_worths
+from surefit.plots.landscape import plot_landscape as plot_landscape
+from surefit.plots.path import plot_choice as plot_choice
+from surefit.plots.path import plot_path as plot_path
+from surefit.plots.residuals import plot_residuals as plot_residuals
+from surefit.plots.roc import plot_precision_recall as plot_precision_recall
+from surefit.plots.roc import plot_roc as plot_roc
+from surefit.plots.threshold import plot_threshold as plot_threshold
+from surefit.plots.trace import plot_trace as plot_trace
+from surefit.plots.tree import plot_tree as plot_tree
+
+__all__: list[str]
+
+def __dir__() -> list[str]: ...

@@ -1,0 +1,23 @@
+"""Learning theory under one roof: what rows can say of rows not seen, as functions that return the bound.
+
+Hoeffding's inequality (probability, deviation, rows needed, interval), risks and posteriors of a finite set
+of hypotheses, and what many dimensions do to distances.
+
+>>> from surefit import theory
+>>> round(theory.hoeffding_probability(100, 0.1), 4)
+0.2707
+>>> round(theory.cube_edge(0.1, 10), 4)
+0.7943
+"""
+
+from surefit.evaluate.bounds import hoeffding_deviation as hoeffding_deviation
+from surefit.evaluate.bounds import hoeffding_interval as hoeffding_interval
+from surefit.evaluate.bounds import hoeffding_probability as hoeffding_probability
+from surefit.evaluate.bounds import hoeffding_rows as hoeffding_rows
+from surefit.evaluate.bounds_dimension import cube_edge as cube_edge
+from surefit.evaluate.bounds_hypotheses import all_hypotheses as all_hypotheses
+from surefit.evaluate.bounds_hypotheses import averaged_hypotheses as averaged_hypotheses
+from surefit.evaluate.bounds_hypotheses import hypothesis_posterior as hypothesis_posterior
+from surefit.evaluate.bounds_hypotheses import likelihoods as likelihoods
+from surefit.evaluate.bounds_hypotheses import risks as risks
+from surefit.evaluate.bounds_hypotheses import version_space as version_space

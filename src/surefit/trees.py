@@ -1,0 +1,19 @@
+"""Trees beyond the estimators: other shapes of trees, how stable one is, and trees that imitate a model.
+
+>>> from surefit import trees
+>>> trees.multiway_tree([["sun"], ["rain"], ["snow"]], ["out", "in", "out"]).predict([["rain"]]).tolist()
+['in']
+"""
+
+from surefit.models.tree.mimic import Mimic as Mimic
+from surefit.models.tree.mimic import mimic as mimic
+from surefit.models.tree.model_tree import ModelTree as ModelTree
+from surefit.models.tree.model_tree import ObliqueTree as ObliqueTree
+from surefit.models.tree.model_tree import model_tree as model_tree
+from surefit.models.tree.model_tree import oblique_tree as oblique_tree
+from surefit.models.tree.multiway import MultiwayTree as MultiwayTree
+from surefit.models.tree.multiway import multiway_tree as multiway_tree
+from surefit.models.tree.optimal import DepthTwo as DepthTwo
+from surefit.models.tree.optimal import depth_two_gap as depth_two_gap
+from surefit.models.tree.stability import Stability as Stability
+from surefit.models.tree.stability import stability as stability
