@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
-from surefit.core.native.moments import column_moments
+from surefit.core.native.sums.moments import column_moments
 from surefit.core.parameters import Count, NonNegative, Tolerance
 from surefit.data.door import Accepts
 from surefit.models.base import Estimator, Learned

@@ -120,7 +120,7 @@ TASK = Task(
     ],
     quick=case("2000 rows", numbers, 2000, COLUMNS),
     contenders=[
-        Contender("surefit", ours, ["surefit.models.tree.hist_gradient_boosting_classifier"], ours=True),
+        Contender("surefit", ours, ["surefit.models.tree.boosting.classifier"], ours=True),
         Contender("scikit-learn", sklearn_boosting, ["sklearn.ensemble"]),
         Contender("LightGBM", lightgbm, ["lightgbm"]),
         Contender("XGBoost", xgboost, ["xgboost"]),

@@ -98,7 +98,7 @@ TASK = Task(
     ],
     quick=case(2000, False, "2000 rows, classes"),
     contenders=[
-        contender("surefit", "surefit.models.tree.random_forest_classifier", ours=True),
+        contender("surefit", "surefit.models.tree.forests.random_forest_classifier", ours=True),
         contender("sklearn", "sklearn.ensemble"),
         contender("sklearnex", "sklearnex.ensemble"),
         contender("lightgbm", "lightgbm"),

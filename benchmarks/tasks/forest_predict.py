@@ -55,7 +55,7 @@ TASK = Task(
     cases=[case(10**5, 10**5, "1e5 rows"), case(10**5, 10**6, "1e6 rows")],
     quick=case(2000, 2000, "2000 rows"),
     contenders=[
-        contender("surefit", "surefit.models.tree.random_forest_classifier", ours=True),
+        contender("surefit", "surefit.models.tree.forests.random_forest_classifier", ours=True),
         contender("sklearn", "sklearn.ensemble"),
         contender("sklearnex", "sklearnex.ensemble"),
         contender("lightgbm", "lightgbm"),

@@ -38,7 +38,7 @@ def error(data: Data, result: np.ndarray) -> float:
 
 def surefit_gram(data: Data) -> np.ndarray:
     """Our kernel."""
-    from surefit.core.native.gram import centred_gram
+    from surefit.core.native.sums.gram import centred_gram
 
     scatter: np.ndarray = centred_gram(data["X"]).scatter
     return scatter
@@ -103,7 +103,7 @@ TASK = Task(
     ],
     quick=case("2000 x 20, means 1e3", 2000, 20, offset=1e3),
     contenders=[
-        Contender("surefit", surefit_gram, ["surefit.core.native.gram"], ours=True),
+        Contender("surefit", surefit_gram, ["surefit.core.native.sums.gram"], ours=True),
         Contender("numpy X'X", numpy_raw, ["numpy"]),
         Contender("numpy centred", numpy_centred, ["numpy"]),
         Contender("scipy dsyrk - n m m'", scipy_dsyrk, ["scipy.linalg.blas"]),

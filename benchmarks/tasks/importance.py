@@ -69,11 +69,17 @@ TASK = Task(
     cases=[case("linear, 2e4 rows", 20_000, False), case("forest of 100, 2e4 rows", 20_000, True)],
     quick=case("linear, 1000 rows", 1000, False),
     contenders=[
-        Contender("surefit", surefit_importance, ["surefit.evaluate.importance"], prepare=fitted, ours=True),
+        Contender(
+            "surefit",
+            surefit_importance,
+            ["surefit.evaluate.explain.permutation_importance"],
+            prepare=fitted,
+            ours=True,
+        ),
         Contender(
             "surefit, its own model",
             surefit_importance,
-            ["surefit.evaluate.importance"],
+            ["surefit.evaluate.explain.permutation_importance"],
             prepare=fitted_by_us,
             ours=True,
         ),

@@ -36,7 +36,7 @@ def few() -> Data:
 
 def families() -> dict[str, Any]:
     """Our entrants that scikit-learn has, by name."""
-    from surefit.study.candidates import entrants
+    from surefit.study.race.candidates import entrants
 
     return {
         entry.name: entry
@@ -60,11 +60,11 @@ def ours(data: Data) -> dict[str, float]:
     import pyarrow as pa
 
     from surefit.core.config import threads
-    from surefit.evaluate.cross_validate_folds import chosen_metrics
-    from surefit.study.fold import Work
-    from surefit.study.held import Held
-    from surefit.study.race import Standing, run_race
-    from surefit.study.typed import typed
+    from surefit.evaluate.scoring.fold import chosen_metrics
+    from surefit.study.race.nested_fold import Work
+    from surefit.study.race.race import Standing, run_race
+    from surefit.study.table.prepared_rows import Held
+    from surefit.study.table.typed import typed
 
     columns = {f"x{j}": data["X"][:, j] for j in range(data["X"].shape[1])}
     table = pa.table({**columns, "y": data["y"]})

@@ -92,7 +92,7 @@ TASK = Task(
     ],
     quick=case("2000 x 20", 2000, 20),
     contenders=[
-        Contender("surefit", surefit, ["surefit.models.linear.linear_regression"], ours=True),
+        Contender("surefit", surefit, ["surefit.models.linear.squares.linear_regression"], ours=True),
         Contender("scikit-learn", sklearn, ["sklearn.linear_model"]),
         Contender("sklearnex", sklearnex, ["sklearnex.linear_model"]),
         Contender("numpy Gram", numpy_gram, ["scipy.linalg"]),

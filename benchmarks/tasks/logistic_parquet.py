@@ -43,13 +43,13 @@ def make(files: int, rows: int) -> Data:
 
 def objective(folder: str) -> Any:
     """Return the objective of the fit, over the files."""
-    from surefit.data.checks import Checked
+    from surefit.data.checks.cells import Checked
     from surefit.data.read import read
     from surefit.data.source import MappedSource
     from surefit.engine.base import choose_engine
     from surefit.losses import Logistic
     from surefit.penalties import L2
-    from surefit.solvers.objective import Objective
+    from surefit.solvers.objective.base import Objective
 
     source = read(folder, target="y")
     checked = MappedSource(source, source.schema, Checked("benchmark"))

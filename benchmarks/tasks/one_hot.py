@@ -96,7 +96,11 @@ TASK = Task(
     quick=case("5000 x 3, words", 5000, 3, True),
     contenders=[
         Contender(
-            "surefit", surefit_one_hot, ["surefit.models.prepare.one_hot_encoder"], ours=True, prepare=cells
+            "surefit",
+            surefit_one_hot,
+            ["surefit.models.prepare.encoders.one_hot_encoder"],
+            ours=True,
+            prepare=cells,
         ),
         Contender("scikit-learn", sklearn_one_hot, ["sklearn.preprocessing"], prepare=cells),
         Contender("dask-ml", dask_ml_one_hot, ["dask_ml.preprocessing"], prepare=cells),

@@ -74,7 +74,7 @@ def reading_row_groups(folder: str) -> int:
 
 def surefit_moments(folder: str) -> int:
     """One pass through the door, the engine and the statistic."""
-    from surefit.data.checks import Checked
+    from surefit.data.checks.cells import Checked
     from surefit.data.read import read
     from surefit.data.source import MappedSource
     from surefit.engine.base import choose_engine

@@ -67,7 +67,10 @@ TASK = Task(
         Contender(
             "surefit",
             surefit_test,
-            ["surefit.evaluate.permutation_test", "surefit.models.linear.logistic"],
+            [
+                "surefit.evaluate.cross_validation.permutation_test",
+                "surefit.models.linear.classification.logistic",
+            ],
             ours=True,
         ),
         Contender("scikit-learn", sklearn_test, ["sklearn.model_selection", "sklearn.linear_model"]),

@@ -87,7 +87,7 @@ TASK = Task(
     cases=[case("1e6 x 100", 10**6, 100), case("1e5 x 1000", 10**5, 1000)],
     quick=case("2000 x 20", 2000, 20),
     contenders=[
-        Contender("surefit", surefit_ridge, ["surefit.models.linear.ridge"], ours=True),
+        Contender("surefit", surefit_ridge, ["surefit.models.linear.squares.ridge"], ours=True),
         peer("sklearn auto"),
         peer("sklearn cholesky", solver="cholesky"),
         peer("sklearn lsqr", solver="lsqr"),

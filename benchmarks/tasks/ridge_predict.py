@@ -62,7 +62,7 @@ TASK = Task(
     cases=[case(20), case(1000)],
     quick=case(5),
     contenders=[
-        contender("surefit", "surefit.models.linear.ridge", ours=True),
+        contender("surefit", "surefit.models.linear.squares.ridge", ours=True),
         contender("sklearn", "sklearn.linear_model"),
         contender("sklearnex", "sklearnex.linear_model"),
     ],

@@ -86,7 +86,7 @@ TASK = Task(
     cases=[case("1e6 x 100", 10**6, 100), case("1e6 x 100, means 1e6", 10**6, 100, offset=1e6)],
     quick=case("3000 x 10, means 1e3", 3000, 10, offset=1e3),
     contenders=[
-        Contender("surefit", surefit_scaler, ["surefit.models.prepare.standard_scaler"], ours=True),
+        Contender("surefit", surefit_scaler, ["surefit.models.prepare.scalers.standard_scaler"], ours=True),
         Contender("scikit-learn", sklearn_scaler, ["sklearn.preprocessing"]),
         Contender("numpy", numpy_scaler, ["numpy"]),
         Contender("dask-ml", dask_ml_scaler, ["dask_ml.preprocessing"]),

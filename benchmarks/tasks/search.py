@@ -73,7 +73,7 @@ TASK = Task(
     quick=case("1000 x 20", 1000, 20),
     contenders=[
         Contender(
-            "surefit", surefit_search, ["surefit.evaluate.search_grid", "surefit.models.linear"], ours=True
+            "surefit", surefit_search, ["surefit.evaluate.search.grid", "surefit.models.linear"], ours=True
         ),
         Contender("scikit-learn ElasticNetCV", sklearn_cv, ["sklearn.linear_model"]),
         Contender("scikit-learn GridSearchCV", sklearn_grid, ["sklearn.model_selection"]),

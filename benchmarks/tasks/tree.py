@@ -73,7 +73,7 @@ TASK = Task(
     ],
     quick=case("2000 rows, depth 4", 2000, 4),
     contenders=[
-        Contender("surefit", ours, ["surefit.models.tree.decision_tree_classifier"], ours=True),
+        Contender("surefit", ours, ["surefit.models.tree.trees.classifier"], ours=True),
         Contender("scikit-learn", sklearn_tree, ["sklearn.tree"]),
     ],
     quality=Quality("accuracy", accuracy, better="higher", absolute=0.002),

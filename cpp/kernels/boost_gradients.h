@@ -193,7 +193,7 @@ inline GradientFacts boost_softmax(const Run& run, const double* y, const double
   });
 }
 
-// Calls f with the loss of that number; core/native/boost_gradients.py has the same list.
+// Calls f with the loss of that number; core/native/trees/boost_gradients.py has the same list.
 template <class F>
 auto with_boost_loss(int kind, double parameter, F&& f) {
   switch (kind) {

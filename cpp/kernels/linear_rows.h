@@ -107,7 +107,7 @@ struct HuberRows {
 };
 
 // Calls f with the loss of that number, its options being as many numbers as it has;
-// core/native/linear_loss.py has the same list.
+// core/native/linear/linear_loss.py has the same list.
 template <class F>
 auto with_linear_loss(int kind, const double* options, Index count, F&& f) {
   if (count != (kind == 4 ? 4 : 0)) throw std::invalid_argument("the loss has another number of options.");

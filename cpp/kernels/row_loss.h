@@ -102,7 +102,7 @@ struct PoissonLoss {
   double slope(double y, double z) const { return std::exp(z) - y; }
 };
 
-// Calls f with the loss of that number; core/native/row_loss.py has the same list.
+// Calls f with the loss of that number; core/native/linear/row_loss.py has the same list.
 template <class F>
 auto with_row_loss(int kind, double parameter, F&& f) {
   switch (kind) {

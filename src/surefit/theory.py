@@ -10,14 +10,14 @@ of hypotheses, and what many dimensions do to distances.
 0.7943
 """
 
-from surefit.evaluate.bounds import hoeffding_deviation as hoeffding_deviation
-from surefit.evaluate.bounds import hoeffding_interval as hoeffding_interval
-from surefit.evaluate.bounds import hoeffding_probability as hoeffding_probability
-from surefit.evaluate.bounds import hoeffding_rows as hoeffding_rows
-from surefit.evaluate.bounds_dimension import cube_edge as cube_edge
-from surefit.evaluate.bounds_hypotheses import all_hypotheses as all_hypotheses
-from surefit.evaluate.bounds_hypotheses import averaged_hypotheses as averaged_hypotheses
-from surefit.evaluate.bounds_hypotheses import hypothesis_posterior as hypothesis_posterior
-from surefit.evaluate.bounds_hypotheses import likelihoods as likelihoods
-from surefit.evaluate.bounds_hypotheses import risks as risks
-from surefit.evaluate.bounds_hypotheses import version_space as version_space
+from surefit.evaluate.theory.curse_of_dimensionality import cube_edge as cube_edge
+from surefit.evaluate.theory.finite_hypotheses import all_hypotheses as all_hypotheses
+from surefit.evaluate.theory.finite_hypotheses import averaged_hypotheses as averaged_hypotheses
+from surefit.evaluate.theory.finite_hypotheses import hypothesis_posterior as hypothesis_posterior
+from surefit.evaluate.theory.finite_hypotheses import likelihoods as likelihoods
+from surefit.evaluate.theory.finite_hypotheses import risks as risks
+from surefit.evaluate.theory.finite_hypotheses import version_space as version_space
+from surefit.evaluate.theory.hoeffding import hoeffding_deviation as hoeffding_deviation
+from surefit.evaluate.theory.hoeffding import hoeffding_interval as hoeffding_interval
+from surefit.evaluate.theory.hoeffding import hoeffding_probability as hoeffding_probability
+from surefit.evaluate.theory.hoeffding import hoeffding_rows as hoeffding_rows

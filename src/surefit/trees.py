@@ -5,15 +5,15 @@
 ['in']
 """
 
-from surefit.models.tree.mimic import Mimic as Mimic
-from surefit.models.tree.mimic import mimic as mimic
-from surefit.models.tree.model_tree import ModelTree as ModelTree
-from surefit.models.tree.model_tree import ObliqueTree as ObliqueTree
-from surefit.models.tree.model_tree import model_tree as model_tree
-from surefit.models.tree.model_tree import oblique_tree as oblique_tree
-from surefit.models.tree.multiway import MultiwayTree as MultiwayTree
-from surefit.models.tree.multiway import multiway_tree as multiway_tree
-from surefit.models.tree.optimal import DepthTwo as DepthTwo
-from surefit.models.tree.optimal import depth_two_gap as depth_two_gap
-from surefit.models.tree.stability import Stability as Stability
-from surefit.models.tree.stability import stability as stability
+from surefit.models.tree.explain.mimic import Mimic as Mimic
+from surefit.models.tree.explain.mimic import mimic as mimic
+from surefit.models.tree.explain.optimal import DepthTwo as DepthTwo
+from surefit.models.tree.explain.optimal import depth_two_gap as depth_two_gap
+from surefit.models.tree.explain.stability import Stability as Stability
+from surefit.models.tree.explain.stability import stability as stability
+from surefit.models.tree.trees.model_tree import ModelTree as ModelTree
+from surefit.models.tree.trees.model_tree import ObliqueTree as ObliqueTree
+from surefit.models.tree.trees.model_tree import model_tree as model_tree
+from surefit.models.tree.trees.model_tree import oblique_tree as oblique_tree
+from surefit.models.tree.trees.multiway import MultiwayTree as MultiwayTree
+from surefit.models.tree.trees.multiway import multiway_tree as multiway_tree

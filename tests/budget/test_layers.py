@@ -38,7 +38,7 @@ EXCEPTIONS = {
         "core/callbacks/checkpoint.py",
         "surefit.io.save",
     ): "a checkpoint is a model file, written by the one writer",
-    ("study/result.py", "surefit.report"): "study.report() draws the page that the verb draws",
+    ("study/fitted/result.py", "surefit.report"): "study.report() draws the page that the verb draws",
     ("core/trace.py", "surefit.plots.trace"): "trace.plot() draws with the chart that the report draws with",
 }
 # The package itself, `python -m surefit` and the doors to families of names stand above all layers.

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import surefit
-from surefit.data.checks import Checked
+from surefit.data.checks.cells import Checked
 from surefit.data.readers.parquet import PIECES, WHOLE
 from surefit.data.source import MappedSource
 from surefit.data.stream import BATCH_BYTES

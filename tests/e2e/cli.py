@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import surefit
 from surefit.cli import group
-from surefit.study.decide import decide
+from surefit.study.table.decide import decide
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import surefit
-from surefit.study.result import Study
+from surefit.study.fitted.result import Study
 
 QUICK: dict[str, Any] = {"budget": 600.0, "repeats": 1, "folds": 5}  # ends by itself, on any machine
 

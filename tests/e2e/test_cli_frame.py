@@ -16,7 +16,7 @@ from surefit.cli._frame import Output, shown, stop, verb
 from surefit.cli._gate import Gate, check_gates
 from surefit.cli._table import sniffed
 from surefit.core.errors import DataError
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 
 VERBS = group.list_commands(click.Context(group))  # type: ignore[attr-defined]
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "rich", "surefit.data", "surefit.models.base"}

@@ -67,7 +67,7 @@ def test_what_was_left_out_is_said_with_the_reason(tmp_path: Path) -> None:
     assert "(2 more could not be compared)" in done.out
     record = Record.load(tmp_path / "o" / "report.json")
     assert record.unsuited == {}  # for models were named
-    from surefit.study.candidates import unsuited
+    from surefit.study.race.candidates import unsuited
 
     assert set(unsuited("regression", np.array([-1.0, 0.5]))) == {"Poisson regression", "Gamma regression"}
     assert "which costs need" in unsuited("classification", np.array([0, 1]), costs=True).popitem()[1]

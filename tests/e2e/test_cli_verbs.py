@@ -163,7 +163,7 @@ def test_predict_writes_what_the_model_answers(ending: str, folder: Path, tmp_pa
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    from surefit.study.rows import stream_of
+    from surefit.study.table.stream import stream_of
 
     return stream_of(path)[0].batches()
 
@@ -182,7 +182,7 @@ def test_predictions_do_not_depend_on_the_form_or_cut_of_the_table(folder: Path,
 
 
 def test_numbers_that_are_names_are_found_in_text_and_in_numbers(tmp_path: Path) -> None:
-    from surefit.study.decide import decide
+    from surefit.study.table.decide import decide
 
     rng = np.random.default_rng(0)
     table = pa.table({"grade": rng.integers(1, 4, 90), "y": rng.normal(size=90)})

@@ -12,15 +12,15 @@ from tests.e2e.studies import quick
 import surefit
 from surefit.core.errors import DataError, ParameterError, SurefitError
 from surefit.core.threads import available_threads
-from surefit.evaluate.cross_validate_store import FoldStore
+from surefit.evaluate.cross_validation.fold_store import FoldStore
 from surefit.study import learn as learning
-from surefit.study.candidates import entrants
-from surefit.study.fold import Work
-from surefit.study.held import Held
-from surefit.study.leaderboard import entry_of
 from surefit.study.predictions import Predictions
-from surefit.study.race import Standing, run_race
-from surefit.study.scoring import metrics_for
+from surefit.study.race.candidates import entrants
+from surefit.study.race.leaderboard import entry_of
+from surefit.study.race.metric_choice import metrics_for
+from surefit.study.race.nested_fold import Work
+from surefit.study.race.race import Standing, run_race
+from surefit.study.table.prepared_rows import Held
 
 RNG = np.random.default_rng(0)
 

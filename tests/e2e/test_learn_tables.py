@@ -14,9 +14,9 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from tests.e2e.studies import inside, quick
 
 import surefit
+from surefit.study.fitted.result import Study
 from surefit.study.predictions import Predictions
 from surefit.study.record import Record
-from surefit.study.result import Study
 
 MODELS = ["LinearRegression", "RidgeCV", "DecisionTreeRegressor"]
 CLASSIFIERS = ["GaussianNB", "DecisionTreeClassifier"]

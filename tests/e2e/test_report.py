@@ -21,7 +21,7 @@ from tests.e2e.pages import Element, parsed
 from surefit import metrics, report
 from surefit.cli.report import command
 from surefit.core.errors import DataError
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.report import page as page_module
 from surefit.report.parts import cell, shell_word
 from surefit.study.predictions import Predictions

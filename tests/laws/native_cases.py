@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse
 
-from surefit.core.native.boost_apply import BoostedNodes
-from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
-from surefit.core.native.coefficient_set import CoefficientSet
-from surefit.core.native.dual_cd import DualPlan
-from surefit.core.native.forest_grow import Sample, forest_grow
-from surefit.core.native.level_sums import LevelRules, LevelTree, level_sums
-from surefit.core.native.sampled_steps import Samples
-from surefit.core.native.sgd import SgdPlan, SgdState
-from surefit.core.native.tree_grow import Rules, tree_grow
+from surefit.core.native.linear.coefficient_set import CoefficientSet
+from surefit.core.native.linear.dual_cd import DualPlan
+from surefit.core.native.linear.sampled_steps import Samples
+from surefit.core.native.linear.sgd import SgdPlan, SgdState
+from surefit.core.native.trees.boost_apply import BoostedNodes
+from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
+from surefit.core.native.trees.forest_grow import Sample, forest_grow
+from surefit.core.native.trees.level_sums import LevelRules, LevelTree, level_sums
+from surefit.core.native.trees.tree_grow import Rules, tree_grow
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((20_000, 12))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 

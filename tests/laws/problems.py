@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from tests.laws.pieces import Pieces
 
 from surefit.core.registry import members
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.engine.serial import Serial
 from surefit.losses.base import Loss
 from surefit.penalties.base import CASE_COLUMNS, Penalty
-from surefit.solvers.base import Solver
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Solver
 
 LOSSES: dict[str, type[Loss]] = dict(members("loss"))  # type: ignore[arg-type]
 PENALTIES: dict[str, type[Penalty]] = dict(members("penalty"))  # type: ignore[arg-type]

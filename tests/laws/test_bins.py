@@ -8,9 +8,9 @@ import scipy.sparse
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
 from surefit.core.errors import DataError
-from surefit.core.native.bin_columns import MISSING, bin_columns, bin_columns_twin
-from surefit.data.batch import Batch
-from surefit.models.tree.bins import LARGEST, MOST_ROWS, edges_from_sketch, find_bins
+from surefit.core.native.trees.bin_columns import MISSING, bin_columns, bin_columns_twin
+from surefit.data.batches.batch import Batch
+from surefit.models.tree.rows.bins import LARGEST, MOST_ROWS, edges_from_sketch, find_bins
 from surefit.stats.sketch import Sketch
 
 RNG = np.random.default_rng(0)

@@ -74,7 +74,7 @@ def test_codes_in_a_file_grow_the_same_trees(tmp_path: object, monkeypatch: pyte
     FRAME.assign(y=Z).to_parquet(f"{tmp_path}/0.parquet")
     FRAME.assign(y=Z).to_parquet(f"{tmp_path}/1.parquet")
     kept = regressor().fit(f"{tmp_path}/*.parquet", "y")
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 1000)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 1000)
     spilled = regressor().fit(f"{tmp_path}/*.parquet", "y")
     np.testing.assert_array_equal(spilled.node_number_, kept.node_number_)
 

@@ -14,11 +14,9 @@ from sklearn.base import clone
 
 import surefit
 from surefit import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
-from surefit.core.native.level_sums import level_route, level_sums
-from surefit.models.tree.bins import find_bins
-from surefit.models.tree.boosting_levels import BoostGrowth, FixedPoint
-from surefit.models.tree.boosting_ranks import (
+from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
+from surefit.core.native.trees.level_sums import level_route, level_sums
+from surefit.models.tree.boosting.exact_quantiles import (
     RankSums,
     Window,
     leaf_quantiles,
@@ -26,7 +24,9 @@ from surefit.models.tree.boosting_ranks import (
     weight_unit,
     whole_weights,
 )
-from surefit.models.tree.exact_sums import as_float, exact_sum
+from surefit.models.tree.rows.bins import find_bins
+from surefit.models.tree.streams.boosted_growth import BoostGrowth, FixedPoint
+from surefit.models.tree.targets.exact_sums import as_float, exact_sum
 
 ROWS = 400
 RNG = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def same(one: Any, two: Any) -> None:
 
 @pytest.fixture
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -94,7 +94,7 @@ def test_passes_grow_the_trees_of_codes_in_memory(
     for number, part in enumerate(np.split(np.arange(ROWS), [150, 151])):
         table(name).drop(columns=drop).iloc[part].to_parquet(f"{tmp_path}/{number}.parquet")
     gathered = model(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 0)
     streamed = model(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
     same(streamed, gathered)
     assert surefit.verify(streamed, f"{tmp_path}/*.parquet", "y", **asked).holds
@@ -158,10 +158,10 @@ def test_rows_given_apart_stop_the_rounds(tmp_path: Any) -> None:
 def test_rows_held_out_of_many_are_drawn_by_their_numbers(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_DRAWN", 50)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_DRAWN", 50)
     folder = written(tmp_path, "stopping", 77)
     streamed = model("stopping").fit(folder, "y", sample_weight="w")
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 2**30)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 2**30)
     same(streamed, model("stopping").fit(folder, "y", sample_weight="w"))
     assert np.isfinite(streamed.held_out_loss_)
     assert surefit.verify(streamed, folder, "y", sample_weight="w").holds
@@ -198,13 +198,13 @@ def scored_alike(one: Any, two: Any) -> None:
 def test_a_scorer_looks_at_the_rows_that_it_looks_at_in_memory(
     name: str, weighted: bool, most: int, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", most)
+    monkeypatch.setattr("surefit.models.tree.boosting.scoring.MOST_ROWS", most)
     asked = {"sample_weight": "w"} if weighted else {}
     for number, part in enumerate(np.split(np.arange(ROWS), [150, 151])):
         columns = table(SCORED[name][0]).drop(columns=[] if weighted else ["w"])
         columns.iloc[part].to_parquet(f"{tmp_path}/{number}.parquet")
     gathered = scored(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 0)
     streamed = scored(name).fit(f"{tmp_path}/*.parquet", "y", **asked)
     scored_alike(streamed, gathered)
     assert surefit.verify(streamed, f"{tmp_path}/*.parquet", "y", **asked).holds
@@ -214,7 +214,7 @@ def test_a_score_that_no_longer_rises_stops_a_stream(tmp_path: Any, monkeypatch:
     folder = written(tmp_path, "squares", 100)
     asked = scored("r2").set_params(max_iter=60)
     gathered = clone(asked).fit(folder, "y", sample_weight="w")
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 0)
     streamed = clone(asked).fit(folder, "y", sample_weight="w")
     assert streamed.n_iter_ < 60
     scored_alike(streamed, gathered)
@@ -227,12 +227,12 @@ def test_no_cut_and_no_engine_changes_a_score(
 ) -> None:
     if engine == "dask":
         pytest.importorskip("dask")
-    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", 23)
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_DRAWN", drawn)
+    monkeypatch.setattr("surefit.models.tree.boosting.scoring.MOST_ROWS", 23)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_DRAWN", drawn)
     asked = scored("neg_log_loss").set_params(max_iter=2, max_leaf_nodes=8)
     folder = written(tmp_path, "three classes", 10, 11, 250)
     gathered = clone(asked).fit(folder, "y", sample_weight="w")
-    monkeypatch.setattr("surefit.models.tree.boosting_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.boosting.rows.MOST_BYTES", 0)
     with surefit.config(engine=engine, n_threads=2):
         scored_alike(clone(asked).fit(folder, "y", sample_weight="w"), gathered)
 
@@ -244,7 +244,7 @@ def test_scores_go_on_from_the_last_round(
 ) -> None:
     if engine == "dask":
         pytest.importorskip("dask")
-    monkeypatch.setattr("surefit.models.tree.boosting_scoring.MOST_ROWS", 23)
+    monkeypatch.setattr("surefit.models.tree.boosting.scoring.MOST_ROWS", 23)
     folder = written(tmp_path, "squares", 100)
     asked = scored("r2").set_params(n_iter_no_change=10)
     with surefit.config(engine=engine):
@@ -278,7 +278,7 @@ RULES = {
 @pytest.mark.parametrize("room", [2**28, 0], ids=["", "without room"])
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
 def test_the_best_leaf_is_split_first(rules: BoostRules, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefit.models.tree.boosting_levels.MOST_BYTES", room)
+    monkeypatch.setattr("surefit.models.tree.streams.boosted_growth.MOST_BYTES", room)
     table = np.column_stack([X, np.unique(KIND, return_inverse=True)[1]])
     bins = find_bins(table, max_bins=40, levels=np.array([0, 0, 0, 0, 6]))
     codes, is_level = bins.codes(table), bins.levels > 0

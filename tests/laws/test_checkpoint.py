@@ -20,8 +20,7 @@ from tests.laws.pieces import Counter, mapped, numbers, pieces
 
 import surefit
 from surefit.core.errors import CheckpointWarning, EngineError, FormatError, RefusalError
-from surefit.engine.base import choose_engine
-from surefit.engine.checkpoint import Checkpointed
+from surefit.engine.base import Checkpointed, choose_engine
 from surefit.engine.fingerprint import fingerprint
 from surefit.engine.serial import Serial
 from surefit.stats.base import Joint, Statistic
@@ -33,9 +32,8 @@ PROGRAM = """
 import json, os, signal, sys, threading
 import surefit
 import surefit.core.config
-from surefit.data.batch import Batch
-from surefit.engine.base import choose_engine
-from surefit.engine import checkpoint
+from surefit.data.batches.batch import Batch
+from surefit.engine.base import Checkpointed, choose_engine
 from surefit.stats.spread import Spread
 from tests.laws.pieces import mapped, numbers
 
@@ -64,7 +62,7 @@ for line in sys.stdin:
     if child := os.fork():  # it has all that was imported, and no thread yet
         print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])), flush=True)
         continue
-    checkpoint.Checkpointed.__init__.__defaults__ = (every,)
+    Checkpointed.__init__.__defaults__ = (every,)
     source = numbers()
     with surefit.config(engine=engine, checkpoint=folder):
         chosen = choose_engine(source)

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 import surefit
 from surefit.core.errors import DataError, FormatError, RefusalError
 from surefit.core.registry import members
-from surefit.evaluate.select_scores import f_regression
+from surefit.evaluate.select.column_scores import f_regression
 from surefit.io.model_file import read, write
 from surefit.metrics import mean_squared_error
 

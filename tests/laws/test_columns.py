@@ -12,10 +12,10 @@ import pytest
 
 import surefit
 from surefit.core.errors import DataError
-from surefit.core.native.gram import centred_gram, centred_gram_twin
-from surefit.data.batch import Batch
-from surefit.data.column_batch import ColumnBatch
-from surefit.data.columns import Columns
+from surefit.core.native.sums.gram import centred_gram, centred_gram_twin
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.column_batch import ColumnBatch
+from surefit.data.batches.columns import Columns
 from surefit.stats.moments import Moments
 
 SHAPES = [(0, 3), (1, 1), (2, 30), (129, 24), (300, 101), (40, 250), (9001, 13)]

@@ -30,8 +30,8 @@ from tests.laws.validated import FOLDS, KIND, ROWS, SIDE, X, Y
 import surefit
 from surefit import metrics, resample
 from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
-from surefit.evaluate.cross_validate import cross_validate
-from surefit.evaluate.cross_validate_leaks import share_of_twins
+from surefit.evaluate.cross_validation.cross_validate import cross_validate
+from surefit.evaluate.cross_validation.leaks import share_of_twins
 
 RNG = np.random.default_rng(1)
 
@@ -258,7 +258,7 @@ def test_an_interrupt_ends_it_at_once() -> None:
     code = """
 import os, signal, time, numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from surefit.evaluate.cross_validate import cross_validate
+from surefit.evaluate.cross_validation.cross_validate import cross_validate
 class Slow(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         os.kill(os.getpid(), signal.SIGINT)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.laws.validated import SIDE, X, Y
 
 import surefit
-from surefit.evaluate.cross_validate import cross_validate
+from surefit.evaluate.cross_validation.cross_validate import cross_validate
 
 RNG = np.random.default_rng(1)
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import surefit
 from surefit.core.errors import DataError
-from surefit.evaluate.held_columns import column_of, shuffled, with_value
+from surefit.evaluate.rows.column_changes import column_of, shuffled, with_value
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefit.data import distinct as levels_of_columns
-from surefit.data.distinct import counted, distinct, places
+from surefit.data.batches import distinct as levels_of_columns
+from surefit.data.batches.distinct import counted, distinct, places
 
 ROWS = 6000
 LEVELS = [f"level {k:03d}" for k in range(50)]

@@ -10,8 +10,8 @@ from surefit import LinearSVC, verify
 from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from surefit.optimize import DualCoordinates
 from surefit.penalties import L2
-from surefit.solvers.choose import solver_named
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import solver_named
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 25))

@@ -27,11 +27,11 @@ import surefit
 from surefit.core.config import threads
 from surefit.core.errors import DataError, RegistryError
 from surefit.core.registry import members
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, is_source
 from surefit.engine.base import choose_engine
-from surefit.engine.running import Running, join, tree_sizes
+from surefit.engine.running_sum import Running, join, tree_sizes
 from surefit.engine.threads import Crew
 from surefit.stats.spread import Spread
 
@@ -277,7 +277,7 @@ def test_the_first_error_in_row_order_wins_and_nothing_is_begun_after_it():
 INTERRUPTED = """
 import os, signal, threading, time
 import surefit
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import choose_engine

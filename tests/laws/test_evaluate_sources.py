@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import surefit
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.evaluate import select_filters, source_models
+from surefit.evaluate.rows import source_models
+from surefit.evaluate.select import filters as select_filters
 from surefit.resample import KFold, source_sample
 
 RNG = np.random.default_rng(4)

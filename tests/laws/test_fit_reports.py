@@ -117,7 +117,7 @@ def test_bad_settings_are_named(settings, message):
 
 
 def test_what_overflowed_is_not_called_orthogonal():
-    from surefit.models.linear.orthogonality import orthogonality
+    from surefit.models.linear.squares.orthogonality import orthogonality
 
     one = np.ones((1, 1))
     assert orthogonality(0 * one, one, np.ones(1), np.ones(1), {}).holds

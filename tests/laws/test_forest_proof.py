@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import surefit
-from surefit.models.tree import forest_proof, stream_setup
+from surefit.models.tree.forests import base as forest_proof
+from surefit.models.tree.streams import setup as stream_setup
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 6))

@@ -10,10 +10,9 @@ from tests.laws.problems import PENALTIES, bound, losses, penalties_of, planted
 
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
-from surefit.solvers.base import Solution
-from surefit.solvers.choose import solver_named, suited
-from surefit.solvers.gap import duality_gap
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import duality_gap
+from surefit.solvers.objective.solver import Solution, solver_named, suited
 
 TOLERANCE = 1e-6
 CONVEX = [loss for loss in losses() if loss.convex]

@@ -14,17 +14,16 @@ from scipy import sparse
 import surefit
 from surefit import ConstrainedLasso, ConstrainedRidge, Lars, Lasso, LassoLars, Ridge
 from surefit.core.certificate import CertificateWarning
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.engine.serial import Serial
 from surefit.losses.squared import Squared
-from surefit.models.linear import lars_fit
+from surefit.models.linear.sparse import lars_fit
 from surefit.penalties.l1 import L1
-from surefit.solvers import homotopy_slopes
-from surefit.solvers.homotopy import lasso_homotopy
-from surefit.solvers.homotopy_factor import PackedFactor
-from surefit.solvers.objective import Objective
-from surefit.solvers.squared_columns import SquaredColumns
-from surefit.solvers.squared_sums import SquaredSums
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.squares import homotopy as homotopy_slopes
+from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.homotopy import PackedFactor, lasso_homotopy
+from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
 RNG = np.random.default_rng(0)

@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 
 import surefit
 from surefit.core.errors import DataError, ParameterError
-from surefit.study.decide import decide
-from surefit.study.facts import gather
-from surefit.study.kinds import KINDS, USED, decide_kinds
-from surefit.study.rows import sample, stream_of
-from surefit.study.tally import KEPT, Tally
-from surefit.study.task import decide_task
-from surefit.study.typed import typed
+from surefit.study.table.decide import decide
+from surefit.study.table.facts import KEPT, Tally, gather
+from surefit.study.table.kinds import KINDS, USED, decide_kinds
+from surefit.study.table.stream import sample, stream_of
+from surefit.study.table.task import decide_task
+from surefit.study.table.typed import typed
 
 ROWS = 120
 

@@ -14,8 +14,7 @@ from surefit.optimize import ConstrainedProblem
 from surefit.penalties import L2Ball, Simplex
 from surefit.plots import plot_landscape, to_svg
 from surefit.plots.base import MOST_ROWS
-from surefit.plots.bounds import outside_bands
-from surefit.plots.contours import MOST, contour_segments
+from surefit.plots.landscape import MOST, contour_segments, outside_bands
 from surefit.plots.theme import ORANGE
 
 GRID = np.linspace(-2, 2, 41)

@@ -11,8 +11,8 @@ import surefit
 import surefit.data.door as door
 from surefit import PCA, LinearRegression, Ridge
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
-from surefit.data.late_batch import LateBatch
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.deferred_batch import LateBatch
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) + 3.0

@@ -12,8 +12,17 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 import surefit
-from surefit.models.tree.kept_forest import without_digits
-from surefit.models.tree.leaf_slots import ROOM, WIDE, as_digits, fact_in, halves, is_digit, rows_in, whole_of
+from surefit.models.tree.nodes.compact_forest import without_digits
+from surefit.models.tree.nodes.leaf_slots import (
+    ROOM,
+    WIDE,
+    as_digits,
+    fact_in,
+    halves,
+    is_digit,
+    rows_in,
+    whole_of,
+)
 
 ROWS = 300
 RNG = np.random.default_rng(0)

@@ -122,7 +122,7 @@ def test_what_takes_one_batch_says_so(name, tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(y=y)
     for part in range(4):
         frame.iloc[50 * part : 50 * part + 50].to_parquet(tmp_path / f"{part}.parquet", index=False)
-    monkeypatch.setattr("surefit.models.linear.rows.MOST_BYTES", 3000)
+    monkeypatch.setattr("surefit.models.rows_in_memory.MOST_BYTES", 3000)
     options = {
         key: value
         for key, value in {"cv": 3, "alphas": 5, "Cs": 2}.items()

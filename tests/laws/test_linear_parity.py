@@ -15,8 +15,8 @@ from tests.laws.estimators import CLASSES
 
 import surefit
 from surefit.core.registry import members
-from surefit.models.linear import ridge_fit
-from surefit.solvers.base import Solver
+from surefit.models.linear.squares import ridge_fit
+from surefit.solvers.objective.solver import Solver
 
 PEERS = dict(all_estimators())
 LINEAR = {name: cls for name, cls in CLASSES.items() if cls.__module__.startswith("surefit.models.linear")}

@@ -103,7 +103,7 @@ def test_what_needs_all_rows_joins_them_or_says_that_they_are_too_many(model, ta
     source = opened(folder, "files", target, COLUMNS)
     whole = clone(model).fit(table()[COLUMNS], table()[target], sample_weight=table()["times"].to_numpy())
     np.testing.assert_allclose(clone(model).fit(source).coef_, whole.coef_, rtol=1e-6, atol=1e-8)
-    monkeypatch.setattr("surefit.models.linear.rows.MOST_BYTES", 3000)
+    monkeypatch.setattr("surefit.models.rows_in_memory.MOST_BYTES", 3000)
     with pytest.raises(RefusalError, match=r"needs all rows in memory at once, which takes .* GiB") as told:
         clone(model).fit(source)
     assert str(told.value).count(". ") == 0

@@ -13,7 +13,7 @@ from surefit.core.registry import members
 from surefit.losses import Tweedie
 from surefit.losses.base import Loss
 from surefit.losses.cases import Case
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 LOSSES: dict[str, type[Loss]] = dict(members("loss"))  # type: ignore[arg-type]
 CASES = [

@@ -13,7 +13,7 @@ import pytest
 import surefit.losses
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.registry import lookup, members
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.losses.base import Loss
 from surefit.losses.cases import Case
 from surefit.stats.curvature import Curvature

@@ -11,10 +11,10 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import surefit
-from surefit.evaluate.permutation_tasks import TasksAtOnce
-from surefit.models.linear import many_targets
-from surefit.solvers import many_logits
-from surefit.solvers.many_logits import ManyLogits
+from surefit.evaluate.cross_validation.permutation_test import TasksAtOnce
+from surefit.models.linear.classification import logistic as many_targets
+from surefit.solvers.likelihood import many_logits
+from surefit.solvers.likelihood.many_logits import ManyLogits
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))

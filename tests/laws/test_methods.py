@@ -15,7 +15,7 @@ from surefit.core.registry import members
 from surefit.losses import Logistic, Squared
 from surefit.optimize import ConstrainedProblem, FunctionObjective, Shape, Terms, methods
 from surefit.penalties import L2, Box, L2Ball, Simplex
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
 
 METHODS: dict[str, Any] = dict(members("method"))
 ON_FUNCTIONS = [name for name in methods() if name not in ("irls", "grid_search")]
@@ -140,7 +140,7 @@ def test_tables_of_every_form_are_fitted(name: str) -> None:
 
 
 def test_irls_agrees_with_newton_on_weighted_rows() -> None:
-    from surefit.solvers.choose import solver_named
+    from surefit.solvers.objective.solver import solver_named
 
     y, weight = (TARGET > 0).astype(float), np.arange(30) % 3 * 1.0
     y[:4] = 1 - y[:4]
@@ -245,7 +245,7 @@ def test_the_function_may_change_its_argument() -> None:
 
 
 def test_solvers_of_rows_refuse_a_function() -> None:
-    from surefit.solvers.choose import solver_named
+    from surefit.solvers.objective.solver import solver_named
 
     objective = FunctionObjective(squares, np.zeros(3), gradient=slope)
     with pytest.raises(RefusalError, match="reads rows, and a function has none"):

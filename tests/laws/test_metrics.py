@@ -16,7 +16,7 @@ import pytest
 import surefit.metrics
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.registry import members
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Metric, Task
 from surefit.metrics.cases import Case
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefit.core.native import affine
+from surefit.core.native.columns import affine
 
 MAPS = [(affine.standardise, affine.standardise_twin), (affine.stretch, affine.stretch_twin)]
 each_map = pytest.mark.parametrize(("face", "twin"), MAPS, ids=["standardise", "stretch"])

@@ -7,11 +7,17 @@ from dataclasses import astuple, fields
 import numpy as np
 import pytest
 
-from surefit.core.native.boost_apply import boost_apply, boost_apply_twin
-from surefit.core.native.boost_gradients import LOSSES, boost_gradients, boost_gradients_twin
-from surefit.core.native.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow, boost_grow_twin
-from surefit.models.tree.bins import find_bins
-from surefit.models.tree.boosting_trees import grove_of, joined
+from surefit.core.native.trees.boost_apply import boost_apply, boost_apply_twin
+from surefit.core.native.trees.boost_gradients import LOSSES, boost_gradients, boost_gradients_twin
+from surefit.core.native.trees.boost_grow import (
+    BoostRules,
+    BoostTable,
+    BoostWork,
+    boost_grow,
+    boost_grow_twin,
+)
+from surefit.models.tree.boosting.trees import grove_of, joined
+from surefit.models.tree.rows.bins import find_bins
 
 ROWS = 900
 RNG = np.random.default_rng(0)

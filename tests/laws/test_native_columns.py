@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefit.core.native.column_facts import column_facts, column_facts_twin
-from surefit.core.native.column_gram import column_gram, column_gram_twin
-from surefit.core.native.columns_dot import (
+from surefit.core.native.columns.column_facts import column_facts, column_facts_twin
+from surefit.core.native.columns.column_gram import column_gram, column_gram_twin
+from surefit.core.native.columns.columns_dot import (
     columns_dot,
     columns_dot_twin,
     columns_times,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefit.core.native.column_cd import column_cd
-from surefit.core.native.quad_cd import quad_cd, quad_cd_twin
-from surefit.core.native.table_gap import table_gap, table_gap_twin
-from surefit.penalties.table import CoordinateTable
+from surefit.core.native.linear.column_cd import column_cd
+from surefit.core.native.linear.quad_cd import quad_cd, quad_cd_twin
+from surefit.core.native.linear.table_gap import table_gap, table_gap_twin
+from surefit.penalties.coordinate_table import CoordinateTable
 
 SHAPES = [(1, 1), (40, 7), (30, 30), (12, 60)]
 TABLES = ["lasso", "elastic net", "non-negative", "box", "free", "mixed"]

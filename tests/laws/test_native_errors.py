@@ -7,9 +7,9 @@ import pytest
 
 from surefit import metrics
 from surefit.core.errors import DataError
-from surefit.core.native.error_sums import COSTS, error_sums, error_sums_twin
-from surefit.core.native.number_spread import number_spread, number_spread_twin
-from surefit.core.native.select_rank import (
+from surefit.core.native.scores.error_sums import COSTS, error_sums, error_sums_twin
+from surefit.core.native.scores.number_spread import number_spread, number_spread_twin
+from surefit.core.native.scores.select_rank import (
     absolute_errors,
     absolute_errors_twin,
     select_ranks,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefit.core.native.finite import all_finite, all_finite_twin
+from surefit.core.native.columns.finite import all_finite, all_finite_twin
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -7,12 +7,17 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from surefit.core.native import forest_columns as native_columns
-from surefit.core.native.forest_columns import forest_columns, forest_columns_twin
-from surefit.core.native.forest_draws import forest_draws, forest_draws_twin
-from surefit.core.native.forest_grow import Rules, Sample, forest_grow, forest_grow_twin
-from surefit.core.native.forest_walk import forest_apply, forest_apply_twin, forest_sums, forest_sums_twin
-from surefit.models.tree.forest_arrays import tree_nodes
+from surefit.core.native.trees import forest_columns as native_columns
+from surefit.core.native.trees.forest_columns import forest_columns, forest_columns_twin
+from surefit.core.native.trees.forest_draws import forest_draws, forest_draws_twin
+from surefit.core.native.trees.forest_grow import Rules, Sample, forest_grow, forest_grow_twin
+from surefit.core.native.trees.forest_walk import (
+    forest_apply,
+    forest_apply_twin,
+    forest_sums,
+    forest_sums_twin,
+)
+from surefit.models.tree.nodes.forest_arrays import tree_nodes
 
 SEEDS = np.array([3, 9], dtype=np.uint64)
 RULES = {

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from tests.laws.layouts import LAYOUTS, cells
 
 from surefit.core.native import compiled
-from surefit.core.native.gram import (
+from surefit.core.native.sums.gram import (
     CentredGram,
     Sandwich,
     centred_gram,
@@ -253,7 +253,7 @@ def test_the_twins_are_right() -> None:
 MEASURE = """
 import sys
 import numpy as np
-from surefit.core.native.gram import centred_gram, sandwich
+from surefit.core.native.sums.gram import centred_gram, sandwich
 def status(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
 rows, cols = int(sys.argv[1]), int(sys.argv[2])

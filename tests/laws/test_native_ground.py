@@ -21,11 +21,17 @@ from surefit.core import native
 from surefit.core.native import compiled
 
 every_kernel = pytest.mark.parametrize("case", CASES)
+# Where the file of each kernel is: in one of the rooms of native/.
+MODULES = {
+    path.stem: f"surefit.core.native.{path.parent.name}.{path.stem}"
+    for path in Path(native.__file__).parent.glob("*/*.py")
+    if path.stem != "__init__"
+}
 
 
 def face(case):
     file, name, arguments = CASES[case]
-    return getattr(import_module(f"surefit.core.native.{file}"), name), arguments
+    return getattr(import_module(MODULES[file]), name), arguments
 
 
 def arrays(result):
@@ -73,16 +79,12 @@ def variants():
 
 
 def test_every_face_has_a_case():
-    files = {path.stem for path in Path(native.__file__).parent.glob("*.py")} - {
-        "__init__",
-        "inputs",
-        "columns",
+    files = set(MODULES) - {
+        "layout",
         "row_loss",
         "coefficient_set",
         "count_distance",
         "node_random",
-        "tree_grow_twin",
-        "boost_grow_twin",
     }
     assert files == {file for file, _, _ in CASES.values()}
     faces = {name for _, name, _ in CASES.values()}
@@ -107,7 +109,7 @@ def test_every_face_has_a_case():
 def test_the_instruction_sets_agree(case, variants, monkeypatch):
     results = []
     for module in variants:
-        monkeypatch.setattr(f"surefit.core.native.{CASES[case][0]}.compiled", lambda module=module: module)
+        monkeypatch.setattr(f"{MODULES[CASES[case][0]]}.compiled", lambda module=module: module)
         results.append(call(case))
     assert len(results) == len(variants) >= 1
     for other in results[1:]:
@@ -117,7 +119,7 @@ def test_the_instruction_sets_agree(case, variants, monkeypatch):
 @every_kernel
 def test_the_twins_take_over(case, monkeypatch):
     expected = call(case)
-    monkeypatch.setattr(f"surefit.core.native.{CASES[case][0]}.compiled", lambda: None)
+    monkeypatch.setattr(f"{MODULES[CASES[case][0]]}.compiled", lambda: None)
     check_close(call(case), expected)
 
 
@@ -126,7 +128,7 @@ def test_native_off_loads_no_extension():
 import sys
 import numpy as np
 from surefit.core.native import compiled
-from surefit.core.native.topk import top_k
+from surefit.core.native.sums.topk import top_k
 print(compiled(), top_k(np.array([[3.0, 1.0, 2.0]]), 2).index.tolist())
 print([name for name in sys.modules if "._native_" in name])
 """
@@ -146,7 +148,7 @@ def test_two_python_threads_at_once(case):
 FORK = """
 import os
 import numpy as np
-from surefit.core.native.triangular import triangular_factor
+from surefit.core.native.sums.triangular import triangular_factor
 X = np.random.default_rng(0).standard_normal((50_000, 12))
 before = triangular_factor(X, _threads=4)
 child = os.fork()
@@ -166,7 +168,7 @@ LEFT_BEHIND = """
 import os
 import numpy as np
 from surefit.core.native import compiled
-from surefit.core.native.triangular import triangular_factor
+from surefit.core.native.sums.triangular import triangular_factor
 X = np.random.default_rng(0).standard_normal((50_000, 12))
 def threads():
     return len(os.listdir("/proc/self/task"))
@@ -187,7 +189,7 @@ def test_no_thread_beyond_the_pool_is_left_behind():
 LONG = """
 import numpy as np
 import scipy.sparse
-from surefit.core.native.triangular import triangular_factor
+from surefit.core.native.sums.triangular import triangular_factor
 rows = 100_000_000
 nothing = np.zeros(0), np.zeros(0, dtype=np.int32), np.zeros(rows + 1, dtype=np.int32)
 X = scipy.sparse.csr_array(nothing, shape=(rows, 100))

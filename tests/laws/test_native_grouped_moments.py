@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from surefit.core.native.grouped_moments import GroupedMoments, grouped_moments, grouped_moments_twin
-from surefit.core.native.moments import column_moments
+from surefit.core.native.sums.grouped_moments import GroupedMoments, grouped_moments, grouped_moments_twin
+from surefit.core.native.sums.moments import column_moments
 
 FIELDS = ("weight", "mean", "scatter")
 SHAPES = [

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit.core.errors import DataError
-from surefit.core.native.distinct_items import distinct_items, distinct_items_twin
-from surefit.core.native.log_score import log_score, log_score_twin
-from surefit.core.native.pair_counts import pair_counts, pair_counts_twin
-from surefit.core.native.score_groups import (
+from surefit.core.native.scores.distinct_items import distinct_items, distinct_items_twin
+from surefit.core.native.scores.log_score import log_score, log_score_twin
+from surefit.core.native.scores.pair_counts import pair_counts, pair_counts_twin
+from surefit.core.native.scores.score_groups import (
     score_areas,
     score_areas_twin,
     score_groups,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefit.core.native.class_loss import class_loss, class_loss_twin
-from surefit.core.native.linear_loss import (
+from surefit.core.native.linear.class_loss import class_loss, class_loss_twin
+from surefit.core.native.linear.linear_loss import (
     KINDS,
     LossSums,
     linear_excess,
@@ -22,13 +22,13 @@ from surefit.core.native.linear_loss import (
     takes,
 )
 from surefit.core.registry import members
-from surefit.data.batch import Batch
-from surefit.data.column_batch import ColumnBatch
-from surefit.data.columns import Columns
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.column_batch import ColumnBatch
+from surefit.data.batches.columns import Columns
 from surefit.losses import Gamma, Huber, Logistic, Poisson, Softmax, SquaredHinge
 from surefit.penalties import NoPenalty
-from surefit.solvers.gap import duality_gap
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import duality_gap
 from surefit.stats.curvature import Curvature
 from surefit.stats.duality import Slopes
 from surefit.stats.products import pulled, scores

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from tests.laws.layouts import LAYOUTS, cells
 
-from surefit.core.native.moments import ColumnMoments, column_moments, column_moments_twin
+from surefit.core.native.sums.moments import ColumnMoments, column_moments, column_moments_twin
 
 SHAPES = [
     (0, 3),

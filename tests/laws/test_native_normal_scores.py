@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from surefit.core.native.normal_scores import (
+from surefit.core.native.scores.normal_scores import (
     best_normal,
     best_normal_twin,
     normal_scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefit.core.native.round_trip import round_trip, round_trip_twin
+from surefit.core.native.linear.round_trip import round_trip, round_trip_twin
 
 SHAPES = [(0, 3), (1, 1), (5, 700), (129, 8), (4111, 9), (20001, 3)]
 

@@ -10,10 +10,10 @@ import pytest
 from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_array
 
-from surefit.core.native.coefficient_set import CoefficientSet, pooled
-from surefit.core.native.row_loss import NAMES, row_loss_twin
-from surefit.core.native.sampled_steps import Samples, sampled_steps, sampled_steps_twin
-from surefit.core.native.sgd import RATES, SgdPlan, SgdState, sgd_epoch, sgd_epoch_twin
+from surefit.core.native.linear.coefficient_set import CoefficientSet, pooled
+from surefit.core.native.linear.row_loss import NAMES, row_loss_twin
+from surefit.core.native.linear.sampled_steps import Samples, sampled_steps, sampled_steps_twin
+from surefit.core.native.linear.sgd import RATES, SgdPlan, SgdState, sgd_epoch, sgd_epoch_twin
 from surefit.core.registry import members
 
 ROWS, COLUMNS = 30, 10

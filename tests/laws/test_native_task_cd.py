@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefit.core.native.task_cd import row_gap, row_gap_twin, task_cd, task_cd_twin
+from surefit.core.native.linear.task_cd import row_gap, row_gap_twin, task_cd, task_cd_twin
 
 
 @pytest.mark.parametrize("outputs", [1, 2, 7])

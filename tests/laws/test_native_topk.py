@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefit.core.errors import DataError, ParameterError
-from surefit.core.native.topk import row_argmin, row_argmin_twin, top_k, top_k_twin
+from surefit.core.native.sums.topk import row_argmin, row_argmin_twin, top_k, top_k_twin
 
 AWKWARD = [0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan]
 SHAPES = [(0, 3), (1, 1), (1, 700), (5000, 2), (4000, 37), (70, 600)]

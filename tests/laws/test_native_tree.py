@@ -7,8 +7,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from surefit.core.native.tree_apply import tree_apply, tree_apply_twin
-from surefit.core.native.tree_grow import CRITERIA, Rules, tree_grow, tree_grow_twin
+from surefit.core.native.trees.tree_apply import tree_apply, tree_apply_twin
+from surefit.core.native.trees.tree_grow import CRITERIA, Rules, tree_grow, tree_grow_twin
 
 CLASSES = CRITERIA[:5]
 RULES = {

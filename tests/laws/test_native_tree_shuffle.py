@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefit.core.native.tree_grow import Rules, tree_grow
-from surefit.core.native.tree_shuffle import tree_shuffle, tree_shuffle_twin
+from surefit.core.native.trees.tree_grow import Rules, tree_grow
+from surefit.core.native.trees.tree_shuffle import tree_shuffle, tree_shuffle_twin
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefit.core.errors import DataError
-from surefit.core.native.triangular import (
+from surefit.core.native.sums.triangular import (
     merge_triangular,
     merge_triangular_twin,
     triangular_factor,

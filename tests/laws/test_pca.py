@@ -13,8 +13,8 @@ import surefit
 from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import DataError, RefusalError
 from surefit.models.factor import optimality, pca
-from surefit.models.factor.search import largest_elsewhere
-from surefit.solvers.principal_axes import completed, from_rows, from_scatter, signed
+from surefit.models.factor.optimality import largest_elsewhere
+from surefit.solvers.linalg.principal_axes import completed, from_rows, from_scatter, signed
 
 RNG = np.random.default_rng(0)
 TALL = RNG.normal(size=(90, 7)) @ RNG.normal(size=(7, 7)) + 5.0

@@ -11,8 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import surefit
 from surefit import resample
-from surefit.core.native.linear_shuffle import linear_shuffle, linear_shuffle_twin
-from surefit.evaluate import importance, permutation_test
+from surefit.core.native.linear.linear_shuffle import linear_shuffle, linear_shuffle_twin
+from surefit.evaluate.cross_validation import permutation_test
+from surefit.evaluate.explain import permutation_importance as importance
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 9))

@@ -9,7 +9,7 @@ from tests.laws.charts import rows_with
 import surefit
 from surefit import metrics
 from surefit.core.errors import DataError
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots import (
     plot_answers,
     plot_dependence,

@@ -65,7 +65,7 @@ def test_threads_that_look_at_once_all_find_everything() -> None:
     code = """
 import threading
 from surefit.core.registry import members
-import surefit.losses, surefit.solvers.base
+import surefit.losses, surefit.solvers.objective.solver
 found, gate = [], threading.Barrier(4)
 def look():
     gate.wait()

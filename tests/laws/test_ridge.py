@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 import surefit
 from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeCV, datasets
-from surefit.models.linear.ridge_gap import Scales, certify, gaps
+from surefit.models.linear.squares.ridge_gap import Scales, certify, gaps
 
 PATH = np.logspace(-4, 6, 21)
 
@@ -315,7 +315,7 @@ def test_the_intercept_and_units_of_the_target_do_not_change_the_choice():
 )
 @pytest.mark.parametrize("data", [table(), table(12, 30)], ids=["tall", "wide"])
 def test_all_penalties_come_from_one_decomposition_a_fold(data, options, most, monkeypatch):
-    from surefit.solvers.ridge import Spectrum
+    from surefit.solvers.linalg.ridge import Spectrum
 
     counted = []
     for name in ("of", "across"):

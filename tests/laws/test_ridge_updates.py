@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 import surefit
 from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.models.linear.content_folds import fold_numbers
+from surefit.models.linear.squares.content_folds import fold_numbers
 
 ALPHAS = np.logspace(-3, 3, 13)
 
@@ -170,7 +170,7 @@ def test_equal_rows_cannot_test_each_other():
 
 
 def test_too_many_columns_keep_no_sums(monkeypatch):
-    from surefit.models.linear import linear_regression, ridge, ridge_fit
+    from surefit.models.linear.squares import linear_regression, ridge, ridge_fit
 
     for module in (linear_regression, ridge, ridge_fit):
         monkeypatch.setattr(module, "LARGEST_GRAM", 4)
@@ -215,7 +215,7 @@ def test_another_number_of_folds_does_not_add_up():
 
 
 def test_a_chosen_solver_that_keeps_nothing_names_the_one_that_does(monkeypatch):
-    from surefit.models.linear import ridge_fit
+    from surefit.models.linear.squares import ridge_fit
 
     monkeypatch.setattr(ridge_fit, "LARGE", 1)
     monkeypatch.setattr(ridge_fit, "COLUMNS_A_PASS", 0.1)

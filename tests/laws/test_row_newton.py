@@ -9,10 +9,10 @@ from scipy import sparse
 from surefit import LinearModel, LogisticRegression, verify
 from surefit.losses import Huber, Logistic, Poisson, Softmax, Squared, SquaredHinge
 from surefit.penalties import L1, L2
-from surefit.solvers.newton import Newton
-from surefit.solvers.objective import Objective
-from surefit.solvers.row_newton import RowNewton
-from surefit.solvers.row_system import row_squares
+from surefit.solvers.newton.newton import Newton
+from surefit.solvers.newton.row_newton import RowNewton
+from surefit.solvers.newton.row_system import row_squares
+from surefit.solvers.objective.base import Objective
 
 RNG = np.random.default_rng(7)
 ROWS, COLUMNS = 40, 90

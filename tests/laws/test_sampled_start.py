@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.losses import Gamma, Logistic, Poisson, Softmax
 from surefit.penalties import L1, L2
-from surefit.solvers.gap import _dual_points, _excess_bound, _Point
-from surefit.solvers.lbfgs import Lbfgs
-from surefit.solvers.newton import Newton
-from surefit.solvers.objective import Objective
-from surefit.solvers.offset import SecondDerivatives
-from surefit.solvers.proximal_newton import ProximalNewton
-from surefit.solvers.sampled import alike, sample_of
+from surefit.solvers.first_order.lbfgs import Lbfgs
+from surefit.solvers.newton.newton import Newton
+from surefit.solvers.newton.proximal_newton import ProximalNewton
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.centred_hessian import SecondDerivatives
+from surefit.solvers.objective.gap import _dual_points, _excess_bound, _Point
+from surefit.solvers.objective.subsample import alike, sample_of
 from surefit.stats.duality import Correction, FenchelExcess
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_a_sample_that_misleads_is_left_alone(monkeypatch):
     assert few is not None
     opposite = Objective.of_arrays(few.rows.X, 1 - few.rows.y, Logistic(), L2(1e-4))
     found_by = {id(objective): opposite}
-    monkeypatch.setattr("surefit.solvers.second_order.sample_of", lambda of: found_by.get(id(of)))
+    monkeypatch.setattr("surefit.solvers.newton.second_order.sample_of", lambda of: found_by.get(id(of)))
     found = Newton(tolerance=1e-8).solve(objective)
     assert found.certificate.holds
 
@@ -111,7 +111,7 @@ def test_steps_of_a_sample_that_misleads_are_forgotten(monkeypatch):
     few = sample_of(objective)
     assert few is not None
     other = Objective.of_arrays(-5 * few.rows.X, few.rows.y, Softmax(), L2(1e-4), outputs=3)
-    monkeypatch.setattr("surefit.solvers.lbfgs.sample_of", lambda _: other)
+    monkeypatch.setattr("surefit.solvers.first_order.lbfgs.sample_of", lambda _: other)
     assert Lbfgs(tolerance=1e-7).solve(objective).certificate.holds
 
 

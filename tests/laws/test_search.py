@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler as TheirScaler
 
 import surefit
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.evaluate.search_honest import corrected_by_folds, corrected_by_rows
+from surefit.evaluate.search.selection_bias import corrected_by_folds, corrected_by_rows
 from surefit.metrics import accuracy_score, r2_score, roc_auc_score
 
 RNG = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_a_budget_stops_in_time_and_names_what_was_not_tried() -> None:
     search = surefit.GridSearch(surefit.Lasso(), grid, time_budget=0.0, n_jobs=1, split=2)
     with pytest.raises(RefusalError, match="time_budget"):
         search.fit(X, Y)
-    from surefit.evaluate.search_work import Deadline
+    from surefit.evaluate.search.candidate_fits import Deadline
 
     over = iter([False, False, False, *[True] * 20])  # asked before each fold but the first
     with pytest.MonkeyPatch.context() as patch:
@@ -201,7 +201,7 @@ def test_the_short_way_to_a_corrected_score_is_the_long_one() -> None:
     rng = np.random.default_rng(1)
     truth = rng.normal(size=50)
     answers = [truth + k * rng.normal(size=50) for k in (0.5, 0.6, 0.7)]
-    from surefit.evaluate import search_honest
+    from surefit.evaluate.search import selection_bias as search_honest
 
     counts = rng.multinomial(50, np.full(50, 0.02), size=20)
     weight = rng.random(50)
@@ -242,7 +242,7 @@ def test_groups_of_many_rows_vary_as_the_rows_do(metric, monkeypatch) -> None:
     truth = rng.integers(3, size=1600)
     answers = [np.where(rng.random(1600) < share, truth, rng.integers(3, size=1600)) for share in (0.5, 0.52)]
     by_row = corrected_by_rows(metric, truth, answers, draws=400)
-    from surefit.evaluate import search_honest
+    from surefit.evaluate.search import selection_bias as search_honest
 
     monkeypatch.setattr(search_honest, "UNITS", 400)
     grouped = corrected_by_rows(metric, truth, answers, draws=400)

@@ -13,14 +13,14 @@ from tests.laws.pieces import pieces
 from tests.laws.problems import planted
 
 from surefit.core.errors import RefusalError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.engine.serial import Serial
 from surefit.losses import Absolute, Huber, Logistic, Poisson, Softmax, Squared
 from surefit.penalties import L1, L2, GroupL1, NonNegative, NoPenalty, Restricted, Tikhonov
-from surefit.solvers.choose import choose, solver_named, suited
-from surefit.solvers.lbfgs import Step, two_loops
-from surefit.solvers.line_search import FALLS, FLATTENS, strong_wolfe
-from surefit.solvers.objective import Objective
+from surefit.solvers.first_order.lbfgs import Step, two_loops
+from surefit.solvers.first_order.wolfe_line_search import FALLS, FLATTENS, strong_wolfe
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import choose, solver_named, suited
 
 RNG = np.random.default_rng(0)
 ROWS = 120

@@ -65,7 +65,7 @@ def test_they_are_rows_of_weight_zero(name: str, tmp_path: Path, monkeypatch: py
     same(in_memory, by_rows)
     bare = written(tmp_path / "bare", FRAME.assign(y=Y))
     heavy = written(tmp_path / "heavy", FRAME.assign(y=Y, w=HEARD))
-    for place in ("boosting_rows", "stream_setup"):
+    for place in ("boosting.rows", "streams.setup"):
         monkeypatch.setattr(f"surefit.models.tree.{place}.MOST_BYTES", 0)
     streamed = clone(silent).fit(bare, "y")
     same(streamed, clone(plain).fit(heavy, "y", sample_weight="w"))
@@ -85,7 +85,7 @@ def test_what_their_cells_hold_changes_nothing(
     other = FRAME.where(pd.Series(Y != 0), -7.25)
     assert not other.equals(FRAME)
     same(clone(silent).fit(FRAME, Y), clone(silent).fit(other, Y))
-    for place in ("boosting_rows", "stream_setup"):
+    for place in ("boosting.rows", "streams.setup"):
         monkeypatch.setattr(f"surefit.models.tree.{place}.MOST_BYTES", 0)
     one = clone(silent).fit(written(tmp_path / "one", FRAME.assign(y=Y)), "y")
     same(one, clone(silent).fit(written(tmp_path / "two", other.assign(y=Y)), "y"))
@@ -96,7 +96,7 @@ def test_one_class_must_be_heard(name: str, tmp_path: Path, monkeypatch: pytest.
     silent = clone(MODELS[name]).set_params(class_weight=dict.fromkeys(range(3), 0.0))
     with pytest.raises(DataError, match="gives every class weight 0"):
         silent.fit(FRAME, Y)
-    for place in ("boosting_rows", "stream_setup"):
+    for place in ("boosting.rows", "streams.setup"):
         monkeypatch.setattr(f"surefit.models.tree.{place}.MOST_BYTES", 0)
     with pytest.raises(DataError, match="gives every class weight 0"):
         silent.fit(written(tmp_path / "all", FRAME.assign(y=Y)), "y")

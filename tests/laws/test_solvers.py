@@ -13,8 +13,7 @@ from tests.laws.problems import FORMS, PENALTIES, SOLVERS, bound, losses, penalt
 from surefit.core.errors import RefusalError
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
-from surefit.solvers.base import Solution
-from surefit.solvers.choose import solver_named, suited
+from surefit.solvers.objective.solver import Solution, solver_named, suited
 
 TOLERANCE = {"exact": 1e-8, "second order": 1e-8, "first order": 1e-6}
 NAMES = 4  # of losses and penalties that each solver meets at the least

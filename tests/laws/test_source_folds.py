@@ -13,8 +13,8 @@ import pytest
 import scipy.sparse
 
 from surefit.core.errors import ParameterError
-from surefit.data.batch import Batch
-from surefit.data.cells import Cells
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.cells import Cells
 from surefit.data.read import read
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source

@@ -14,8 +14,7 @@ import surefit
 from surefit import resample
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.read import read
-from surefit.resample.count_rule import CountRule
-from surefit.resample.source_split import MaskRule, split_source
+from surefit.resample.source_split import CountRule, MaskRule, split_source
 
 RNG = np.random.default_rng(0)
 ROWS = 90

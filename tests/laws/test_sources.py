@@ -23,9 +23,9 @@ from tests.laws.forms import NAMED, PLAIN
 
 import surefit
 from surefit.core.errors import DataError
+from surefit.data.batches.table import Table
 from surefit.data.matrix import MatrixSource
 from surefit.data.source import TableSource, is_source
-from surefit.data.table import Table
 from surefit.engine.base import choose_engine
 from surefit.models.base import Estimator
 

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 
 import surefit.stats.moments
 from surefit.core.errors import RefusalError
-from surefit.core.native.gram import centred_gram_twin
-from surefit.data.batch import Batch
-from surefit.stats import pair
+from surefit.core.native.sums.gram import centred_gram_twin
+from surefit.data.batches.batch import Batch
+from surefit.stats import double_double as pair
 from surefit.stats.moments import LIMIT, Moments
 from surefit.stats.spread import Spread
 from surefit.stats.triangular import TriangularFactor

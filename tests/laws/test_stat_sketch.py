@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.stats.sketch import Sketch
 
 RNG = np.random.default_rng(0)

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from surefit.core.errors import RefusalError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Joint
+from surefit.stats.cases import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 from surefit.stats.counts import Counts
 from surefit.stats.curvature import Curvature
 from surefit.stats.missing import Missing
 from surefit.stats.moments import Moments
 from surefit.stats.sketch import Sketch
 from surefit.stats.topk import TopK
-from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
 from surefit.stats.triangular import TriangularFactor
 
 RNG = np.random.default_rng(0)

@@ -15,10 +15,10 @@ import pytest
 
 from surefit.core.errors import RefusalError
 from surefit.core.registry import lookup, members
-from surefit.data.batch import Batch
-from surefit.data.table import Table
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.table import Table
 from surefit.stats.base import Statistic
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 from surefit.stats.values import decode, encode
 
 STATISTICS: dict[str, type[Statistic]] = {

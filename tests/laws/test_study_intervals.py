@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import surefit
-from surefit.evaluate.search_honest import corrected_by_folds
+from surefit.evaluate.search.selection_bias import corrected_by_folds
 
 ROWS, COLUMNS, NOISE = 60, 4, 0.7
 

@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 import surefit
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.models.tree.criteria import CLASS_CRITERIA, NUMBER_CRITERIA, gain, impurity, terms
-from surefit.models.tree.export import in_short
-from surefit.models.tree.leaf_slots import is_digit
-from surefit.models.tree.medians import absolute_gains
+from surefit.models.tree.export.formats import in_short
+from surefit.models.tree.nodes.criteria import (
+    CLASS_CRITERIA,
+    NUMBER_CRITERIA,
+    absolute_gains,
+    gain,
+    impurity,
+    terms,
+)
+from surefit.models.tree.nodes.leaf_slots import is_digit
 
 CRITERIA = [*CLASS_CRITERIA, *NUMBER_CRITERIA]
 each_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -350,7 +356,7 @@ def test_what_cannot_be_grown_is_refused_in_a_sentence(monkeypatch, tmp_path):
             DecisionTreeClassifier(categorical_features=asked[0]).fit(X, y)
     with pytest.raises(ParameterError, match="multiclass"):
         DecisionTreeClassifier(monotonic_cst=[1, 0, 0]).fit(X, y)
-    monkeypatch.setattr("surefit.models.tree.rows.MOST_BYTES", 1000)
+    monkeypatch.setattr("surefit.models.tree.rows.matrix.MOST_BYTES", 1000)
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(RefusalError, match="every threshold of rows in memory"):
         DecisionTreeClassifier().fit(tmp_path / "t.parquet", "y")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import surefit
-from surefit.core.native.forest_grow import NODE
+from surefit.core.native.trees.forest_grow import NODE
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 4))
@@ -19,7 +19,7 @@ Y = np.nan_to_num(X[:, 0] * X[:, 1]) + 0.3 * RNG.normal(size=900)
 @pytest.fixture
 def laid_out(client: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     arrays = pytest.importorskip("dask.array")
-    for module in ("boosting_rows", "stream_setup"):
+    for module in ("boosting.rows", "streams.setup"):
         monkeypatch.setattr(f"surefit.models.tree.{module}.MOST_BYTES", 0)  # nothing is gathered
     assert client.scheduler_info()["workers"]
     return arrays.from_array(X, chunks=(350, 4)), arrays.from_array(Y, chunks=350)

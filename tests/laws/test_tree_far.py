@@ -9,8 +9,8 @@ import pytest
 
 import surefit
 from surefit import DecisionTreeRegressor, RandomForestRegressor
-from surefit.core.native.forest_grow import NODE
-from surefit.models.tree.forest_samples import leaf_drift
+from surefit.core.native.trees.forest_grow import NODE
+from surefit.models.tree.growing.forest_samples import leaf_drift
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))
@@ -56,7 +56,7 @@ def test_a_leaf_that_was_changed_is_found(search: str, missing: str, centre: flo
 def test_a_leaf_of_a_forest_that_was_changed_is_found_by_itself(
     centre: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from surefit.models.tree import forest_base
+    from surefit.models.tree.forests import base as forest_base
 
     found = []
 

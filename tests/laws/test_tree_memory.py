@@ -24,23 +24,24 @@ PROGRAM = """
 import re, resource, sys
 import numpy as np
 import surefit
-from surefit.models.tree import boosting_rows, boosting_levels, stream_setup, tree_levels, tree_stream
+from surefit.models.tree.boosting import rows as boosting_rows
+from surefit.models.tree.streams import boosted_growth, setup, tree_growth, tree_stream
 folder, tiny, rows, total, beyond = *sys.argv[1:3], *map(int, sys.argv[3:])
 models = [
     surefit.HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=4, early_stopping=False),
     surefit.DecisionTreeRegressor(split_search="histogram", max_depth=2),
     surefit.RandomForestClassifier(2, max_depth=2, random_state=0),
 ]
-gathered = boosting_rows.MOST_BYTES, stream_setup.MOST_BYTES
-boosting_rows.MOST_BYTES = stream_setup.MOST_BYTES = 0
+gathered = boosting_rows.MOST_BYTES, setup.MOST_BYTES
+boosting_rows.MOST_BYTES = setup.MOST_BYTES = 0
 targets = ["y", "y", "label"]
 if beyond:  # a tree by itself grows as one of a forest does
     del models[1], targets[1]
 for model, target in zip(models, targets):
     surefit.verify(model.fit(tiny, target), tiny, target)
-boosting_rows.MOST_BYTES, stream_setup.MOST_BYTES = (beyond, beyond) if beyond else gathered
+boosting_rows.MOST_BYTES, setup.MOST_BYTES = (beyond, beyond) if beyond else gathered
 if beyond:
-    boosting_levels.MOST_BYTES = tree_levels.MOST_BYTES = tree_stream.MOST_BYTES = beyond // 8
+    boosted_growth.MOST_BYTES = tree_growth.MOST_BYTES = tree_stream.MOST_BYTES = beyond // 8
 used = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
 limit = total or used + beyond
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
-from surefit.models.tree.kept import KeptTree
-from surefit.models.tree.nodes import decision_path
+from surefit.models.tree.nodes.compact_tree import KeptTree
+from surefit.models.tree.nodes.node_arrays import decision_path
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3))

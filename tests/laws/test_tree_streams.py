@@ -21,19 +21,19 @@ from surefit import (
     RandomForestRegressor,
 )
 from surefit.core.errors import DataError, RefusalError
-from surefit.core.native.forest_columns import forest_columns
-from surefit.core.native.forest_grow import NODE, Sample, forest_grow
-from surefit.core.native.tree_grow import Grown, Rules
-from surefit.data.batch import Batch
+from surefit.core.native.trees.forest_columns import forest_columns
+from surefit.core.native.trees.forest_grow import NODE, Sample, forest_grow
+from surefit.core.native.trees.tree_grow import Grown, Rules
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.engine.serial import Serial
-from surefit.models.tree.bins import find_bins
-from surefit.models.tree.coded_rows import Coding
-from surefit.models.tree.forest_arrays import tree_nodes
-from surefit.models.tree.level_search import LevelColumns
-from surefit.models.tree.level_target import LevelTarget
-from surefit.models.tree.row_draws import row_counts
-from surefit.models.tree.tree_stream import BinEnds, RowSampling, TreeStream
+from surefit.models.tree.nodes.forest_arrays import tree_nodes
+from surefit.models.tree.rows.bin_codes import Coding
+from surefit.models.tree.rows.bins import find_bins
+from surefit.models.tree.rows.row_draws import row_counts
+from surefit.models.tree.streams.level_search import LevelColumns
+from surefit.models.tree.streams.tree_stream import BinEnds, RowSampling, TreeStream
+from surefit.models.tree.targets.node_sums import LevelTarget
 
 ROWS = 3500
 RNG = np.random.default_rng(0)
@@ -189,8 +189,8 @@ def test_a_weight_is_a_repetition(name: str) -> None:
 
 def test_little_room_costs_passes_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = grown(X, Z, "squared", 0, Rules(), [], NONE)
-    monkeypatch.setattr("surefit.models.tree.tree_levels.MOST_BYTES", 0)
-    monkeypatch.setattr("surefit.models.tree.tree_stream.MOST_BYTES", 100_000)
+    monkeypatch.setattr("surefit.models.tree.streams.tree_growth.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.streams.tree_stream.MOST_BYTES", 100_000)
     same_tree(whole, grown(X, Z, "squared", 0, Rules(), [1000], NONE)[0], close=False)
 
 
@@ -212,7 +212,7 @@ def test_an_empty_sample_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPat
     asked = RandomForestRegressor(40, random_state=0, bootstrap="poisson")
     with pytest.raises(DataError, match="left the sample of a tree empty"):
         clone(asked).fit(one[["x"]], one["y"])
-    monkeypatch.setattr("surefit.models.tree.stream_setup.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.streams.setup.MOST_BYTES", 0)
     with pytest.raises(DataError, match="left the sample of a tree empty"):
         clone(asked).fit(written(tmp_path / "t", one), "y")
     alone = DecisionTreeRegressor().fit(f"{tmp_path}/t/*.parquet", "y")
@@ -242,7 +242,7 @@ def written(folder: Any, table: pd.DataFrame, *cuts: int) -> str:
 
 @pytest.fixture
 def nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("surefit.models.tree.stream_setup.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.streams.setup.MOST_BYTES", 0)
 
 
 def change_a_leaf(model: Any) -> None:
@@ -331,9 +331,9 @@ def test_more_trees_leave_the_first_as_they_are(tmp_path: Any) -> None:
 
 def test_what_needs_all_rows_is_refused_in_a_sentence(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = written(tmp_path / "t", FRAME.assign(y=Z)[:200])
-    monkeypatch.setattr("surefit.models.tree.stream_setup.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.streams.setup.MOST_BYTES", 0)
     assert DecisionTreeRegressor(criterion="absolute_error").fit(folder, "y").certificate_.holds
-    monkeypatch.setattr("surefit.models.tree.rows.MOST_BYTES", 0)
+    monkeypatch.setattr("surefit.models.tree.rows.matrix.MOST_BYTES", 0)
     for asked, reason in (
         (DecisionTreeRegressor(criterion="absolute_error"), "criterion='absolute_error'"),
         (DecisionTreeRegressor(missing="surrogate"), "missing='surrogate'"),

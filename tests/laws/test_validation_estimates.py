@@ -13,7 +13,7 @@ from tests.laws.validated import ROWS, X, Y
 import surefit
 from surefit import resample
 from surefit.core.errors import ParameterError
-from surefit.evaluate.cross_validate import cross_validate
+from surefit.evaluate.cross_validation.cross_validate import cross_validate
 from surefit.resample.optimism import LEFT_OUT, error_632, error_632_plus
 
 

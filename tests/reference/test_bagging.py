@@ -30,7 +30,7 @@ from surefit import (
     Ridge,
 )
 from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
-from surefit.models.tree.bagging_errors import MemberErrors
+from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -306,7 +306,7 @@ def test_weights_without_replacement_reach_the_members():
 def test_a_table_that_is_too_large_for_memory_is_refused(monkeypatch):
     X, y = DIABETES
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
-    monkeypatch.setattr("surefit.models.tree.members.MOST_BYTES", 1000)
+    monkeypatch.setattr("surefit.models.ensemble.MOST_BYTES", 1000)
     with pytest.raises(RefusalError, match="use one model that reads in batches"):
         BaggingRegressor().fit(surefit.read(pa.table(columns), target="y"))
 

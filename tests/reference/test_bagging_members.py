@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 import surefit
 from surefit import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
 from surefit.core.errors import ParameterError
-from surefit.models.tree.bagging_errors import MemberErrors
+from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 
 
 class Silent(BaseEstimator):

@@ -9,8 +9,7 @@ import pytest
 
 import surefit
 from surefit.core.errors import DataError, ParameterError
-from surefit.evaluate.bias_variance import predictions_of
-from surefit.evaluate.bias_variance_labels import decompose_labels
+from surefit.evaluate.curves.bias_variance import decompose_labels, predictions_of
 
 
 @pytest.mark.covers("course_summary:8", by="bias_variance")

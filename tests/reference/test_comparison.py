@@ -17,16 +17,16 @@ from statsmodels.stats.multitest import multipletests
 import surefit
 from surefit import resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.evaluate import compare
-from surefit.evaluate.compare_bayes import bayesian_correlated_t
-from surefit.evaluate.compare_multiple import adjust_pvalues, tie_groups
-from surefit.evaluate.compare_tests import (
+from surefit.evaluate.compare import compare
+from surefit.evaluate.compare.difference_tests import (
+    bayesian_correlated_t,
     corrected_t_test,
     delong_test,
     five_by_two_test,
     mcnemar_test,
     paired_t_test,
 )
+from surefit.evaluate.compare.multiple_testing import adjust_pvalues, tie_groups
 
 RNG = np.random.default_rng(2)
 ROWS = 150

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import surefit
 from surefit import ConformalClassifier, ConformalRegressor
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.evaluate.conformal_scores import conformal_quantile
+from surefit.evaluate.conformal.nonconformity import conformal_quantile
 
 RNG = np.random.default_rng(3)
 LEVEL = 0.9

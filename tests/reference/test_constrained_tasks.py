@@ -13,15 +13,15 @@ from sklearn.model_selection import KFold
 import surefit
 from surefit import Lasso, MultiTaskElasticNet, MultiTaskElasticNetCV, MultiTaskLasso, MultiTaskLassoCV
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource
 from surefit.engine.serial import Serial
 from surefit.losses import Squared
-from surefit.models.linear.constrained_tasks import TaskLimits, TaskProof
+from surefit.models.linear.sparse.multi_task_constraints import TaskLimits, TaskProof
 from surefit.penalties import Box, GroupL1, GroupL1Within, Monotone, NonNegative
-from surefit.solvers.fista import Fista
-from surefit.solvers.objective import Objective
+from surefit.solvers.first_order.fista import Fista
+from surefit.solvers.objective.base import Objective
 
 ROWS = 90
 RNG = np.random.default_rng(5)

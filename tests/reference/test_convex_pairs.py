@@ -12,8 +12,8 @@ import pytest
 from surefit import losses, penalties
 from surefit.losses.base import Loss
 from surefit.penalties.base import Penalty
-from surefit.solvers.choose import solver_named, suited
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import solver_named, suited
 
 ROWS, COLUMNS = 50, 5
 G = np.diff(np.eye(COLUMNS), axis=0)

@@ -15,7 +15,7 @@ import surefit
 from surefit import LinearSVC, optimize
 from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import DataError
-from surefit.core.native.class_dual_cd import class_dual_cd, class_dual_cd_twin
+from surefit.core.native.linear.class_dual_cd import class_dual_cd, class_dual_cd_twin
 
 IRIS = load_iris(return_X_y=True)
 

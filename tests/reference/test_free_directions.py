@@ -18,8 +18,8 @@ from surefit import (
 from surefit.core.certificate import CertificateWarning
 from surefit.losses import Absolute
 from surefit.penalties import NoPenalty
-from surefit.solvers.free_directions import greatest_cosine
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import greatest_cosine
 from surefit.stats.duality import Slopes
 
 RNG = np.random.default_rng(5)

@@ -15,7 +15,7 @@ from surefit.core.errors import DataError, ParameterError, RefusalError, Separat
 from surefit.losses.families import FAMILIES, NegativeBinomial, Tweedie
 from surefit.losses.family_loss import CONVEX, FamilyLoss
 from surefit.losses.links import link_named
-from surefit.models.linear.glm import loss_for
+from surefit.models.linear.glm.base import loss_for
 
 GLM = surefit.GeneralizedLinearRegressor
 LINKS = {

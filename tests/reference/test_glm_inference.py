@@ -15,7 +15,7 @@ from tests.reference.glm_rows import rows
 
 import surefit
 from surefit.core.errors import DataError, ParameterError, RefusalError, SeparationWarning, SurefitWarning
-from surefit.models.linear.separation import separation
+from surefit.models.linear.common.separation import separation
 
 GLM = surefit.GeneralizedLinearRegressor
 

@@ -22,7 +22,7 @@ from surefit.losses.families import Binomial, Gamma, Poisson
 from surefit.losses.family_loss import FamilyLoss
 from surefit.losses.links import ComplementaryLogLog, Identity, Log, Probit, SquareRoot
 from surefit.penalties import NoPenalty
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
 
 LONG = np.longdouble
 CLOSE = 1e-6  # what ours may be above a peer's, relative to it

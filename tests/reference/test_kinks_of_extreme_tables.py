@@ -10,7 +10,7 @@ from sklearn import svm
 import surefit
 from surefit.losses import SquaredEpsilonInsensitive, SquaredHinge
 from surefit.penalties import L2
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
 
 LONG = np.longdouble
 CLOSE = 1e-6  # what ours may be above a peer's, relative to it

@@ -10,7 +10,7 @@ import pytest
 
 import surefit
 from surefit import GeneralizedLinearRegressor, LogisticRegression
-from surefit.models.linear.separation import separation
+from surefit.models.linear.common.separation import separation
 
 ROWS = 300
 

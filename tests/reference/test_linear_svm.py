@@ -11,12 +11,12 @@ from sklearn import svm as peers
 
 import surefit
 from surefit import LinearModel, LinearSVC, LinearSVR
-from surefit.core.native.dual_cd import DualPlan, dual_cd, dual_cd_twin
+from surefit.core.native.linear.dual_cd import DualPlan, dual_cd, dual_cd_twin
 from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from surefit.optimize import DualCoordinates
 from surefit.penalties import L2
-from surefit.solvers.choose import solver_named
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import solver_named
 
 LOSSES = ("hinge", "squared_hinge")
 

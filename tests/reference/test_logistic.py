@@ -254,8 +254,8 @@ class TestManyRows:
 
         from surefit.losses import Logistic, Softmax
         from surefit.penalties import L2
-        from surefit.solvers.gap import _dual_points, _excess_bound, _Point
-        from surefit.solvers.objective import Objective
+        from surefit.solvers.objective.base import Objective
+        from surefit.solvers.objective.gap import _dual_points, _excess_bound, _Point
 
         codes = np.unique(y, return_inverse=True)[1]
         loss, outputs = (Logistic(), None) if y is TWO else (Softmax(), 3)

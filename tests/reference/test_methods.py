@@ -236,7 +236,7 @@ def test_bfgs_in_both_forms_and_with_enough_memory_walk_the_same_path() -> None:
     np.testing.assert_allclose(points(inverse), points(direct), rtol=1e-6)
     from collections import deque
 
-    from surefit.solvers.lbfgs import Step, two_loops
+    from surefit.solvers.first_order.lbfgs import Step, two_loops
 
     rng = np.random.default_rng(3)
     B, steps = np.eye(4), deque[Step]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import integrate, stats
 
-from surefit.distributions.normal_between import draw_between, excess_between, log_between
+from surefit.distributions.truncated_standard_normal import draw_between, excess_between, log_between
 
 RNG = np.random.default_rng(3)
 LOW = RNG.normal(size=2000) * RNG.choice([1.0, 4.0], size=2000)

@@ -9,7 +9,7 @@ from sklearn import decomposition
 
 import surefit
 from surefit import datasets
-from surefit.models.factor.dimension import likeliest_dimension
+from surefit.models.factor.spectrum import likeliest_dimension
 
 RNG = np.random.default_rng(0)
 BASE = RNG.normal(size=(120, 6)) @ RNG.normal(size=(6, 6))

@@ -140,7 +140,7 @@ def test_conjugate_gradients_hold_their_tolerance_and_say_when_not():
 
 
 def test_more_columns_than_a_square_matrix_is_kept_for(monkeypatch):
-    from surefit.models.linear import ridge, ridge_fit
+    from surefit.models.linear.squares import ridge, ridge_fit
 
     for module in (ridge, ridge_fit):
         monkeypatch.setattr(module, "LARGEST_GRAM", 6)
@@ -165,7 +165,7 @@ def test_fewer_rows_keep_no_statistic():
 
 
 def test_large_dense_problems_choose_passes_and_give_up_on_hard_ones(monkeypatch):
-    from surefit.models.linear import ridge_fit
+    from surefit.models.linear.squares import ridge_fit
 
     monkeypatch.setattr(ridge_fit, "LARGE", 1)
     monkeypatch.setattr(ridge_fit, "COLUMNS_A_PASS", 0.2)

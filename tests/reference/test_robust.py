@@ -18,8 +18,8 @@ from surefit.core.errors import DataError
 from surefit.losses import Absolute, Huber
 from surefit.losses.huber_scale import FreeScaleHuber
 from surefit.penalties import L1, L2, NoPenalty
-from surefit.solvers.kinked_interior import Interior
-from surefit.solvers.objective import Objective
+from surefit.solvers.kinked.interior import Interior
+from surefit.solvers.objective.base import Objective
 
 X_LINE, Y_LINE = np.arange(5.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 20.0])
 
@@ -218,7 +218,7 @@ def test_hubers_scale_is_proved_in_units_of_any_size(rows, seed):
 
 
 def test_an_interior_point_needs_few_iterations():
-    from surefit.solvers.kinked_units import Units
+    from surefit.solvers.kinked.scaling import Units
 
     X, y = planted(2000, 10)
     for loss, penalty in ((Absolute(), NoPenalty()), (Absolute(), L1(0.05))):

@@ -14,9 +14,9 @@ from statsmodels.stats.proportion import proportion_confint
 import surefit
 from surefit import metrics, resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
-from surefit.evaluate.intervals_auc import delong
-from surefit.evaluate.intervals_folds import corrected_interval
-from surefit.evaluate.intervals_rows import row_values, wilson_interval
+from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval
+from surefit.evaluate.scoring.delong import delong
+from surefit.evaluate.scoring.row_means import row_values, wilson_interval
 from surefit.metrics.logarithmic import LogLoss
 
 RNG = np.random.default_rng(1)

@@ -12,9 +12,10 @@ from sklearn.inspection import partial_dependence as their_dependence
 from sklearn.neighbors import KNeighborsClassifier
 
 import surefit
-from surefit.evaluate import importance, select_scores
-from surefit.evaluate.averaging import averaged, posterior_weights
-from surefit.evaluate.select_relief import relief, relieff
+from surefit.evaluate.explain import permutation_importance as importance
+from surefit.evaluate.model_averaging import averaged, posterior_weights
+from surefit.evaluate.select import column_scores as select_scores
+from surefit.evaluate.select.column_scores import relief, relieff
 from surefit.metrics import accuracy_score, log_loss, r2_score
 
 RNG = np.random.default_rng(3)

@@ -119,8 +119,8 @@ def test_rows_in_pieces_are_an_epoch_over_all(average):
 def test_the_certificate_bounds_what_is_left_to_gain():
     from surefit.losses import Squared
     from surefit.penalties import L2
-    from surefit.solvers.choose import choose
-    from surefit.solvers.objective import Objective
+    from surefit.solvers.objective.base import Objective
+    from surefit.solvers.objective.solver import choose
 
     model = surefit.SGDRegressor(alpha=0.1).fit(X, SIGNAL)
     objective = Objective.of_arrays(X, SIGNAL, Squared(), L2(0.1))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.stats.spread import Spread
 
 RNG = np.random.default_rng(0)

@@ -8,10 +8,10 @@ from scipy import sparse
 
 from surefit.core.errors import DataError
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
-from surefit.penalties.table import CoordinateTable
-from surefit.solvers.squared_columns import SquaredColumns
-from surefit.solvers.squared_sums import SquaredSums
+from surefit.data.batches.batch import Batch
+from surefit.penalties.coordinate_table import CoordinateTable
+from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
 FREE = np.inf
@@ -186,7 +186,7 @@ def test_rows_without_weight_may_hold_anything():
 
 
 def test_gram_and_residual_lead_to_the_same_place(monkeypatch):
-    from surefit.solvers import squared_columns
+    from surefit.solvers.squares import columns as squared_columns
 
     X, y, _ = data(80, 300, 0, density=0.3)
     table = table_of("lasso", 300, 0.02)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from surefit.penalties import GroupL1, GroupL1Within
-from surefit.solvers.task_columns import TaskColumns
-from surefit.solvers.task_order import LevelOrder
-from surefit.solvers.task_splitting import TaskSplitting
-from surefit.solvers.task_within import TasksWithin
+from surefit.solvers.tasks.columns import TaskColumns
+from surefit.solvers.tasks.constrained import TasksWithin
+from surefit.solvers.tasks.order import LevelOrder
+from surefit.solvers.tasks.splitting import TaskSplitting
 
 LEVELS = [[0, 1, 2, 3, 4], [7, 8, 9]]
 FREE = np.full(12, np.inf)

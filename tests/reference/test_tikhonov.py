@@ -9,8 +9,8 @@ import pytest
 import surefit
 from surefit.losses import Huber, Logistic, Squared
 from surefit.penalties import Tikhonov
-from surefit.solvers.gap import duality_gap
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import duality_gap
 
 RNG = np.random.default_rng(0)
 each_shape = pytest.mark.parametrize(("rows", "columns"), [(40, 12), (10, 24)], ids=["tall", "wide"])

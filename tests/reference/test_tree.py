@@ -9,8 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 
 import surefit
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
-from surefit.models.tree.criteria import NUMBER_CRITERIA, gain, impurity, terms
-from surefit.models.tree.medians import absolute_gains
+from surefit.models.tree.nodes.criteria import NUMBER_CRITERIA, absolute_gains, gain, impurity, terms
 
 # Temperature and whether the patient was sick.
 TEMPERATURE = np.array([36.5, 36.6, 36.8, 36.9, 37.0, 37.2, 37.5, 37.6, 39.5])
@@ -295,7 +294,7 @@ def test_pruning_on_a_validation_part_never_lowers_its_accuracy():
 
 
 def test_folds_choose_the_price_of_a_leaf():
-    from surefit.models.tree.pruned import choose_pruning
+    from surefit.models.tree.trees.post_pruning import choose_pruning
 
     X, y = load_breast_cancer(return_X_y=True)
     y = y ^ (np.random.default_rng(0).random(len(y)) < 0.1)

@@ -14,7 +14,7 @@ import pytest
 import surefit
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestRegressor
 from surefit.core.errors import DataError
-from surefit.models.tree.pruned import choose_pruning
+from surefit.models.tree.trees.post_pruning import choose_pruning
 from surefit.trees import model_tree, oblique_tree, stability
 
 RNG = np.random.default_rng(0)

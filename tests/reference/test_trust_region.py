@@ -10,10 +10,10 @@ from surefit import minimize, optimize
 from surefit.core.errors import DataError, ParameterError
 from surefit.losses import Logistic
 from surefit.penalties import L1
-from surefit.solvers.choose import choose
 from surefit.solvers.methods.saga import Saga
 from surefit.solvers.methods.trust_region import step_in_ball
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import choose
 
 
 @pytest.mark.covers("intro_to_ml:A.22", by="minimize")

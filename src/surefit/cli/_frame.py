@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from surefit.core.errors import SurefitError
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

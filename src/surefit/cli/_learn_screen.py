@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from surefit.cli._frame import Output, shown
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.study.events import Event, Listener
 from surefit.study.record import EntryRecord
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from surefit.core.errors import DataError
 
 if TYPE_CHECKING:
-    from surefit.study.applied import Applied
+    from surefit.study.fitted.apply import Applied
 
 
 def opened(path: str, *, predicts: bool = True) -> Applied:
     """Load a model file."""
     from surefit.io.load import load
-    from surefit.study.applied import Applied
+    from surefit.study.fitted.apply import Applied
 
     applied = Applied.of(load(path))
     if predicts and not applied.predicts:

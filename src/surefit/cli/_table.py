@@ -43,7 +43,7 @@ class Chosen:
         """What ``surefit.read`` and ``surefit.learn`` take: the path, or the sample that was asked for."""
         if self.sample is None:
             return self.path
-        from surefit.study.rows import sample, stream_of
+        from surefit.study.table.stream import sample, stream_of
 
         return sample(stream_of(self.path)[0], self.sample)
 

@@ -71,8 +71,8 @@ def _classes(
     given: Chosen, names: tuple[str, ...], metric: str | None, folds: int, level: float, seed: int
 ) -> dict[str, Any]:
     from surefit.core.errors import DataError
-    from surefit.evaluate.compare import compare
-    from surefit.study.decide import decide
+    from surefit.evaluate.compare.compare import compare
+    from surefit.study.table.decide import decide
 
     if given.target is None:
         raise DataError("name the column to predict with --target NAME.")
@@ -113,7 +113,7 @@ def _pipeline(name: str, task: str) -> Any:
     from surefit.core.errors import DataError
     from surefit.core.registry import lookup
     from surefit.evaluate.pipeline import make_pipeline
-    from surefit.models.prepare.table_preparer import TablePreparer
+    from surefit.models.prepare.tables.table_preparer import TablePreparer
 
     cls: Any = lookup("estimator", name)
     candidate = cls.candidate
@@ -132,7 +132,7 @@ def _pipeline(name: str, task: str) -> Any:
 def _files(given: Chosen, paths: tuple[str, ...], metric: str | None, level: float) -> dict[str, Any]:
     from surefit.cli._model import opened, target_of
     from surefit.core.errors import DataError
-    from surefit.study.graded import grade, metrics_of, ranked
+    from surefit.study.fitted.scored_answers import grade, metrics_of, ranked
 
     table = given.table()
     applied = {path: opened(path) for path in paths}

@@ -28,7 +28,7 @@ def command(out: Output, name: str | None, output: str | None) -> None:
         if not out.json({"name": name, "file": output, "rows": rows}):
             out.text(f"{output}: {rows:,} rows")
         return None
-    from surefit.study.kinds import decide_kinds
+    from surefit.study.table.kinds import decide_kinds
 
     columns = decide_kinds(found.frame)
     facts = _facts(found)

@@ -78,7 +78,7 @@ def _race() -> str:
     import numpy as np
     from sklearn.linear_model import LinearRegression as Peer
 
-    from surefit.models.linear.linear_regression import LinearRegression
+    from surefit.models.linear.squares.linear_regression import LinearRegression
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200_000, 50))

@@ -40,8 +40,8 @@ def command(
     given = chosen(table, target=target, weight=weight, drop=drop, sample=sample)
     out.log(f"evaluating {model} on {given.name}")
     from surefit.cli._model import opened, target_of
-    from surefit.study.graded import grade, metrics_of
-    from surefit.study.unread import Unread
+    from surefit.study.fitted.scored_answers import grade, metrics_of
+    from surefit.study.fitted.unknown_values import Unread
 
     applied, rows = opened(model), given.table()
     wanted = metrics_of(applied, metrics)
@@ -88,7 +88,7 @@ def _by_group(graded: Any, metrics: Any, level: float) -> dict[str, tuple[int, d
     import numpy as np
 
     from surefit.core.errors import DataError
-    from surefit.evaluate.intervals_base import ScoreInterval
+    from surefit.evaluate.scoring.interval_base import ScoreInterval
 
     names, codes = np.unique(graded.groups.astype(str), return_inverse=True)
     counts = np.bincount(codes)

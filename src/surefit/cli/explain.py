@@ -12,7 +12,7 @@ from surefit.cli._table import chosen, table_options
 from surefit.core.errors import DataError
 
 if TYPE_CHECKING:
-    from surefit.study.coded import Coded
+    from surefit.study.fitted.matrix_model import Coded
 
 ROWS = 2000  # drawn at random, that the model is asked about
 BACKGROUND = 200  # rows whose cells take the place of one row's
@@ -49,7 +49,7 @@ def command(
     given = chosen(table, target=target, drop=drop, sample=sample)
     out.log(f"explaining {model} on {given.name}")
     from surefit.cli._model import opened
-    from surefit.study.rows import stream_of
+    from surefit.study.table.stream import stream_of
 
     applied = opened(model)
     rows = given.table()
@@ -91,9 +91,9 @@ def _drawn(applied: Any, table: Any, target: str | None, drop: tuple[str, ...], 
     """Rows drawn at random, as the model reads them, in a matrix; and their truth."""
     import numpy as np
 
-    from surefit.study.coded import Coded
-    from surefit.study.graded import truth_of
-    from surefit.study.rows import sample, stream_of
+    from surefit.study.fitted.matrix_model import Coded
+    from surefit.study.fitted.scored_answers import truth_of
+    from surefit.study.table.stream import sample, stream_of
 
     drawn = sample(stream_of(table)[0], ROWS, seed)
     if drawn.num_rows == 0:
@@ -112,8 +112,8 @@ def _drawn(applied: Any, table: Any, target: str | None, drop: tuple[str, ...], 
 
 
 def _importance(coded: Coded, X: Any, truth: Any, metric: str | None, seed: int) -> Any:
-    from surefit.evaluate.importance import permutation_importance
-    from surefit.study.graded import metrics_of
+    from surefit.evaluate.explain.permutation_importance import permutation_importance
+    from surefit.study.fitted.scored_answers import metrics_of
 
     chosen_metric = next(iter(metrics_of(coded.applied, [metric] if metric else []).values()))
     return permutation_importance(coded, X, truth, metric=chosen_metric, random_state=seed)
@@ -122,7 +122,7 @@ def _importance(coded: Coded, X: Any, truth: Any, metric: str | None, seed: int)
 def _dependence(coded: Coded, X: Any, name: str, label: Any) -> dict[str, Any]:
     import numpy as np
 
-    from surefit.evaluate.dependence import partial_dependence
+    from surefit.evaluate.explain.partial_dependence import partial_dependence
 
     place = coded.names.index(name)
     own = X[:, place]
@@ -152,7 +152,7 @@ def _dependence(coded: Coded, X: Any, name: str, label: Any) -> dict[str, Any]:
 def _one_row(applied: Any, table: Any, number: int, drop: tuple[str, ...], seed: int) -> dict[str, Any]:
     import numpy as np
 
-    from surefit.study.coded import Coded, contributions
+    from surefit.study.fitted.matrix_model import Coded, contributions
 
     start, row, coded = 0, None, None
     for _, rows in applied.rows(table, besides=drop):
@@ -187,7 +187,7 @@ def _one_row(applied: Any, table: Any, number: int, drop: tuple[str, ...], seed:
 def _path(applied: Any, rows: Any) -> str | None:
     """The way through a tree, in words, with the names of the columns that it reads."""
     from surefit.core.errors import RefusalError
-    from surefit.study.readable import readable
+    from surefit.study.fitted.readable_tree import readable
 
     try:
         with warnings.catch_warnings():

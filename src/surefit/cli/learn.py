@@ -77,7 +77,7 @@ def command(
     out.log(f"reading {table.name}")  # before the heavy imports: the first line comes at once
     from surefit.cli._learn_screen import screen
     from surefit.study.learn import learn
-    from surefit.study.scoring import told_of
+    from surefit.study.race.metric_choice import told_of
 
     _known(gates, told_of(metric))
     with _cluster(dask), screen(out) as told:

@@ -13,8 +13,8 @@ from surefit.cli._table import chosen, table_options
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from surefit.study.applied import Applied
-    from surefit.study.unread import Unread
+    from surefit.study.fitted.apply import Applied
+    from surefit.study.fitted.unknown_values import Unread
 
 
 @verb("predict", __doc__)
@@ -47,7 +47,7 @@ def command(
     from surefit.cli._model import opened
     from surefit.cli._write import check_ending, print_rows, rows_of, write_rows
     from surefit.core.errors import DataError, RefusalError
-    from surefit.study.unread import Unread
+    from surefit.study.fitted.unknown_values import Unread
 
     if output is not None:
         check_ending(output)

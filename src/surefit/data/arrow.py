@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
+from surefit.data.batches.table import Table
 from surefit.data.schema import Column, Kind
-from surefit.data.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.core.native.finite import all_finite
-from surefit.data.batch import Batch
-from surefit.data.cells import Cells, cells_of, declared_levels, kind_of_cells
-from surefit.data.checks import Checked, check_weights
-from surefit.data.explain import explain, explain_dates, explain_target
-from surefit.data.extremes import refuse_extreme_target
+from surefit.core.native.columns.finite import all_finite
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.cells import Cells, cells_of, declared_levels, kind_of_cells
+from surefit.data.batches.deferred_batch import LateBatch
+from surefit.data.checks.cells import Checked, check_weights
+from surefit.data.checks.explain import explain, explain_dates, explain_target
+from surefit.data.checks.float_range import refuse_extreme_target
 from surefit.data.files import is_path
-from surefit.data.late_batch import LateBatch
 from surefit.data.read import find_reader, read, read_like, with_columns
 from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, Source, TableSource, is_source

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.data.stream import MatrixStream

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from surefit.core.errors import DataError
 from surefit.core.public import public
 from surefit.core.registry import Registered, members
-from surefit.data.agree import name_given_twice
 from surefit.data.arrow import kind_of
+from surefit.data.checks.schemas import name_given_twice
 from surefit.data.levels import Levels, levels_of
 from surefit.data.matrix import MatrixSource
 from surefit.data.schema import Column, Kind, Schema

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Column, Schema
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.parameters import Interval, Parameter, parameters_of, validate
 from surefit.core.registry import Registered
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.losses.arrays import Array as Array
 from surefit.losses.arrays import weights_of
 from surefit.stats.base import Statistic

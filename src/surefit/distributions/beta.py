@@ -12,7 +12,7 @@ import numpy as np
 from surefit.core.parameters import Interval, Positive
 from surefit.distributions.base import Array, mean_and_spread
 from surefit.distributions.exponential_family import ExponentialFamily, columns
-from surefit.distributions.newton import climb
+from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.special import log_beta
 from surefit.distributions.univariate import Univariate
 

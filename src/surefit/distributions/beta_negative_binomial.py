@@ -12,7 +12,7 @@ import numpy as np
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import Interval, Positive
 from surefit.distributions.base import Array
-from surefit.distributions.newton import climb
+from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.special import log_beta
 from surefit.distributions.univariate import Tallied, moments_of, tally
 

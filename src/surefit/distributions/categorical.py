@@ -14,7 +14,7 @@ from surefit.distributions.base import Array, Distribution, Numbers
 from surefit.distributions.conjugacy import Conjugate
 from surefit.distributions.dirichlet import Dirichlet
 from surefit.distributions.exponential_family import ExponentialFamily, xlogx_ratio
-from surefit.distributions.shares import log_odds, log_sum, prepare_shares, softmax
+from surefit.distributions.probability_vector import log_odds, log_sum, prepare_shares, softmax
 from surefit.distributions.univariate import Tallied, tally
 
 

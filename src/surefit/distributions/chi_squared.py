@@ -15,7 +15,7 @@ from surefit.distributions.exponential_family import ExponentialFamily, columns
 from surefit.distributions.gamma import Gamma
 from surefit.distributions.special import log_gamma
 from surefit.distributions.univariate import Univariate
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 
 @dataclass(frozen=True, eq=False, repr=False)

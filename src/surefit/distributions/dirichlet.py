@@ -10,8 +10,8 @@ import numpy as np
 
 from surefit.distributions.base import Array, Numbers
 from surefit.distributions.exponential_family import ExponentialFamily
+from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.multivariate import Multivariate
-from surefit.distributions.newton import climb
 from surefit.distributions.special import log_gamma
 
 _ROUNDING = 1e-9  # how far the shares of a value may be from adding up to 1

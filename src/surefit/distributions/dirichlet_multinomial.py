@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import WholeNumber
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.distributions.base import Array, Distribution, Numbers
+from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.multivariate import Multivariate
-from surefit.distributions.newton import climb
 from surefit.distributions.special import log_gamma
 from surefit.distributions.univariate import tally
 from surefit.stats.base import Statistic

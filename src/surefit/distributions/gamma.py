@@ -14,7 +14,7 @@ from surefit.distributions.base import Array, mean_and_spread
 from surefit.distributions.exponential_family import ExponentialFamily, columns
 from surefit.distributions.special import log_gamma, poisson_log
 from surefit.distributions.univariate import Univariate
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 
 @dataclass(frozen=True, eq=False, repr=False)

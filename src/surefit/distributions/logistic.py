@@ -11,7 +11,7 @@ import numpy as np
 
 from surefit.core.parameters import Positive
 from surefit.distributions.base import Array, Real
-from surefit.distributions.newton import climb
+from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.univariate import Tallied, moments_of, tally
 
 

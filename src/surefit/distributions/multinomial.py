@@ -16,7 +16,7 @@ from surefit.distributions.dirichlet import Dirichlet
 from surefit.distributions.dirichlet_multinomial import DirichletMultinomial, count_rows
 from surefit.distributions.exponential_family import ExponentialFamily, xlogx_ratio
 from surefit.distributions.multivariate import Multivariate
-from surefit.distributions.shares import log_odds, log_sum, prepare_shares, softmax
+from surefit.distributions.probability_vector import log_odds, log_sum, prepare_shares, softmax
 from surefit.distributions.special import log_gamma
 
 

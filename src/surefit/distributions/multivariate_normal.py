@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.distributions.base import Array, Distribution, Numbers
 from surefit.distributions.conjugacy import Conjugate
 from surefit.distributions.exponential_family import ExponentialFamily

@@ -17,7 +17,7 @@ from surefit.distributions.conjugacy import Conjugate
 from surefit.distributions.exponential_family import ExponentialFamily, columns
 from surefit.distributions.special import binomial_log, log_beta
 from surefit.distributions.univariate import Tallied, Univariate, moments_of, tally
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 PositiveFraction = Annotated[float, Interval(0, 1, open_low=True)]
 

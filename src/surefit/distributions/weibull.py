@@ -13,7 +13,7 @@ from surefit.core.parameters import Interval, Positive
 from surefit.distributions.base import Array
 from surefit.distributions.special import log_gamma
 from surefit.distributions.univariate import Tallied, moments_of, tally
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 
 @dataclass(frozen=True, eq=False, repr=False)

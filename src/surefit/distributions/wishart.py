@@ -25,7 +25,7 @@ from surefit.distributions.matrices import (
     triangle,
 )
 from surefit.distributions.multivariate import Multivariate
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,11 +17,11 @@ from typing import Any
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import config, current_config, threads
 from surefit.core.errors import EngineError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.readers.dask import plain_errors
 from surefit.data.source import Source
 from surefit.engine.base import Engine, Step
-from surefit.engine.running import S, Tally, join, part_sum, tree_sizes
+from surefit.engine.running_sum import S, Tally, join, part_sum, tree_sizes
 
 SMALLEST_TREE = 64  # parts; a power of two
 PATIENCE = 10  # seconds to wait for a scheduler

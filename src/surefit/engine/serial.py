@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine, Step
-from surefit.engine.running import S, Tally
+from surefit.engine.running_sum import S, Tally
 
 
 class Serial(Engine):

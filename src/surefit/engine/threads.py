@@ -20,10 +20,10 @@ from typing import Any, Generic, TypeVar
 
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.config import config, threads
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, deferred
 from surefit.engine.base import Engine, Step, declared
-from surefit.engine.running import S, Tally, part_sum
+from surefit.engine.running_sum import S, Tally, part_sum
 from surefit.engine.serial import Serial
 
 Item = TypeVar("Item")

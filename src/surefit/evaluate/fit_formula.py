@@ -10,9 +10,9 @@ from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.public import public
 from surefit.data.read import read, with_columns
 from surefit.evaluate.pipeline import Pipeline
-from surefit.models.linear.linear_regression import LinearRegression
-from surefit.models.prepare.formula import read_formula, target_of
-from surefit.models.prepare.formula_preparer import FormulaPreparer
+from surefit.models.linear.squares.linear_regression import LinearRegression
+from surefit.models.prepare.formulas.formula import read_formula, target_of
+from surefit.models.prepare.formulas.formula_preparer import FormulaPreparer
 
 
 @public

@@ -20,8 +20,8 @@ from surefit.core.errors import FormatError, ParameterError
 from surefit.core.parameters import validate
 from surefit.core.registry import members
 from surefit.core.trace import Trace
+from surefit.evaluate.persistence import Saved
 from surefit.evaluate.pipeline import Pipeline
-from surefit.evaluate.saved import Saved
 from surefit.models.base import Estimator
 from surefit.stats.values import Arrays, decode, encode
 

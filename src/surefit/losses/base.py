@@ -15,7 +15,7 @@ from surefit.core.registry import Registered
 from surefit.losses.arrays import Array, reals, weights_of
 from surefit.losses.cases import Case, scores, targets
 from surefit.losses.links import Identity, Link
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 
 Task = Literal["regression", "binary", "multiclass", "ordinal"]
 
@@ -31,8 +31,8 @@ class Loss(Registered, kind="loss", folder="surefit.losses"):
     domain, and ``prox(y, v, step)``, the z that minimises step f(y, z) + (z - v)^2 / 2. They are missing
     where there is no safe way to compute them. ``divergence`` marks a loss whose Fenchel gap is the
     Kullback-Leibler divergence of the shares or means that slopes stand for. ``kernel`` names the loss to the
-    native code that adds it up over dense rows (:mod:`surefit.stats.fused`), which is faster and gives the
-    same; ``kernel_options`` are the numbers that it needs.
+    native code that adds it up over dense rows (:mod:`surefit.stats.loss_kernels`), which is faster and
+    gives the same; ``kernel_options`` are the numbers that it needs.
 
     >>> from surefit.losses import Logistic
     >>> loss = Logistic()

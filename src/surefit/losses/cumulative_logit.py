@@ -13,7 +13,7 @@ from surefit.losses.arrays import Array, aligned, inside, reals
 from surefit.losses.base import Loss
 from surefit.losses.cases import ROWS, Case, scores
 from surefit.losses.links import Logit
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 from surefit.losses.stable import sigmoid, sigmoid_slope, softplus
 
 

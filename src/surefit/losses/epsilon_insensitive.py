@@ -11,8 +11,8 @@ from surefit.core.parameters import NonNegative
 from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
 from surefit.losses.dual_plan import RowConjugates
-from surefit.losses.kinks import Kink
-from surefit.losses.order import weighted_quantile
+from surefit.losses.piecewise_linear import Kink
+from surefit.losses.weighted_quantile import weighted_quantile
 
 
 class EpsilonInsensitive(Loss):

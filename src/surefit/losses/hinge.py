@@ -9,7 +9,7 @@ import numpy as np
 from surefit.losses.arrays import Array, inside, reals
 from surefit.losses.binary import Margin, sign
 from surefit.losses.dual_plan import RowConjugates
-from surefit.losses.kinks import Kink
+from surefit.losses.piecewise_linear import Kink
 
 
 class Hinge(Margin):

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.losses.huber import Huber
 from surefit.stats.joint_curvature import Pieces
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Softened:
     loss: FreeScaleHuber
     softness: float
 
-    def pieces(self, y: Any, z: Floats, v: Floats) -> Pieces:
+    def pieces(self, y: Any, z: Vector, v: Vector) -> Pieces:
         """Return value and derivatives of each row."""
         return self.loss.pieces(y, z, v, self.softness)
 
@@ -44,7 +42,7 @@ class FreeScaleHuber(Huber, abstract=True):
         assert self.scale is not None
         return 0.5 * self.scale * (1.0 - mean_square)
 
-    def pieces(self, y: Any, z: Floats, v: Floats, softness: float = 0.0) -> Pieces:
+    def pieces(self, y: Any, z: Vector, v: Vector, softness: float = 0.0) -> Pieces:
         """Return value and derivatives of each row, by score and scale.
 
         Rows far off do not bend; softness gives them so much of the parabola's that lies above them.

@@ -9,7 +9,7 @@ import numpy as np
 from surefit.losses.arrays import Array, aligned, by_row, inside
 from surefit.losses.binary import Binary, share
 from surefit.losses.links import Logit
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 from surefit.losses.stable import binary_entropy, decay
 
 

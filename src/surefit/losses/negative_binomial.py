@@ -11,7 +11,7 @@ from surefit.core.parameters import Interval, Positive
 from surefit.losses.arrays import Array, aligned, by_row, inside
 from surefit.losses.base import Loss
 from surefit.losses.links import Log
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 from surefit.losses.stable import binary_entropy, decay, sigmoid, sigmoid_slope, softplus
 
 

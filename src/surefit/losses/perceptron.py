@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.losses.arrays import Array, inside, reals
 from surefit.losses.binary import Margin, sign
-from surefit.losses.kinks import Kink
+from surefit.losses.piecewise_linear import Kink
 
 
 class Perceptron(Margin):

@@ -10,8 +10,8 @@ import numpy as np
 from surefit.core.parameters import Interval
 from surefit.losses.arrays import Array, aligned, by_row, inside, reals
 from surefit.losses.base import Loss
-from surefit.losses.kinks import Kink
-from surefit.losses.order import weighted_quantile
+from surefit.losses.piecewise_linear import Kink
+from surefit.losses.weighted_quantile import weighted_quantile
 
 Level = Annotated[float, Interval(0, 1, open_low=True, open_high=True)]
 

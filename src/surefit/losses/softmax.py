@@ -13,7 +13,7 @@ from surefit.losses.arrays import Array, inside, reals, weights_of
 from surefit.losses.base import Loss
 from surefit.losses.cases import FAR, ROWS, Case
 from surefit.losses.links import MultinomialLogit
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 from surefit.losses.stable import wright_omega, x_log_x
 
 ROUNDING = 16 * np.finfo(np.float64).eps  # what the sum of K shares may be off by, for each of them

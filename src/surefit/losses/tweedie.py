@@ -12,7 +12,7 @@ from surefit.core.parameters import Interval
 from surefit.losses.arrays import Array, aligned, by_row, inside
 from surefit.losses.base import Loss
 from surefit.losses.links import Log
-from surefit.losses.roots import increasing_root
+from surefit.losses.root_finding import increasing_root
 from surefit.losses.stable import x_log_x
 
 Power = Annotated[float, Interval(None, 0)] | Annotated[float, Interval(1, None)]

@@ -9,18 +9,65 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
+from surefit.core.native.scores.select_rank import select_ranks
 from surefit.core.parameters import Fraction
-from surefit.data.batch import Batch
-from surefit.metrics.at_once import columns_of, errors, sums
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
-from surefit.metrics.centred import Vector, columns
-from surefit.metrics.quantiles import Kept
+from surefit.metrics.centred import columns
+from surefit.metrics.native_sums import columns_of, errors, sums
 from surefit.metrics.sums import ManyOutputMetric, ManyOutputs, MeanMetric, Sums
 from surefit.stats.base import Statistic
 
-Table = NDArray[np.float64]
+
+@dataclass(frozen=True, slots=True)
+class Kept(Statistic):
+    """The values of each output, and the weight of each row (None for ones): eight bytes an entry."""
+
+    values: Vector
+    weight: Vector | None
+
+    @classmethod
+    def of(cls, batch: Batch, *, values: Any = None, **context: Any) -> Kept:
+        """Keep ``values``, (n,) or (n, k), of the rows that count."""
+        table, weight = columns(values), batch.weight
+        if weight is not None and not weight.all():
+            table, weight = table[:, weight > 0], weight[weight > 0]
+        return cls(table, weight)
+
+    def __add__(self, other: Kept) -> Kept:
+        weight = None
+        if self.weight is not None or other.weight is not None:
+            both = (part.values.shape[1] if part.weight is None else part.weight for part in (self, other))
+            weight = np.concatenate([np.ones(w) if isinstance(w, int) else w for w in both])
+        return Kept(np.concatenate([self.values, other.values], axis=1), weight)
+
+    def quantile(self, share: float) -> Vector:
+        """The quantile of each output: the value where the weight reaches the share; where it does so
+        exactly, the middle of that value and the next.
+        """
+        if self.values.shape[1] == 0:
+            return np.full(len(self.values), np.nan)
+        return np.array([_quantile(column, self.weight, share) for column in self.values])
+
+
+def _quantile(values: Vector, weight: Vector | None, share: float) -> float:
+    if weight is None:
+        place = share * len(values)
+        low = max(int(np.ceil(place)) - 1, 0)
+        high = min(low + (place == low + 1), len(values) - 1)
+        first, second = select_ranks(np.ascontiguousarray(values), low, high)
+        return (first + second) / 2
+    order = np.argsort(values)
+    reached = np.cumsum(weight[order])
+    place = share * reached[-1]
+    low = min(int(np.searchsorted(reached, place)), len(values) - 1) if place > 0 else 0
+    # A share such as 1/2 of weights such as 0.1 is reached exactly up to the rounding of the sum.
+    level = abs(reached[low] - place) <= np.finfo(np.float64).eps * reached[-1]
+    high = min(low + int(level), len(values) - 1)
+    return float((values[order[low]] + values[order[high]]) / 2)
 
 
 class MeanAbsoluteError(MeanMetric):
@@ -34,7 +81,7 @@ class MeanAbsoluteError(MeanMetric):
     name = "mean_absolute_error"
     cost = "absolute"
 
-    def _value(self, truth: Table, guess: Table) -> Table:
+    def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return np.abs(truth - guess)
 
 
@@ -51,11 +98,11 @@ class MeanAbsolutePercentageError(MeanMetric):
     name = "mean_absolute_percentage_error"
     cost = "relative"
 
-    def _value(self, truth: Table, guess: Table) -> Table:
+    def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return np.abs(truth - guess) / np.maximum(np.abs(truth), np.finfo(np.float64).eps)
 
 
-def pinball(truth: Table, guess: Table, alpha: float) -> Table:
+def pinball(truth: Matrix, guess: Matrix, alpha: float) -> Matrix:
     """What a prediction of the alpha-quantile costs, row by row."""
     difference = truth - guess
     return np.where(difference >= 0, alpha * difference, (alpha - 1) * difference)
@@ -77,7 +124,7 @@ class MeanPinballLoss(MeanMetric):
         self.alpha = alpha
         self.multioutput = multioutput
 
-    def _value(self, truth: Table, guess: Table) -> Table:
+    def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return pinball(truth, guess, self.alpha)
 
     @classmethod

@@ -9,12 +9,12 @@ from itertools import permutations
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
-from surefit.core.native.score_groups import score_areas, score_groups
+from surefit.core.native.scores.score_groups import score_areas, score_groups
 from surefit.core.parameters import Count, Interval
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case, of_task
 from surefit.metrics.confusion import LabelList
@@ -23,7 +23,6 @@ from surefit.metrics.rates import Label
 from surefit.metrics.score_table import ScoreTable
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 ManyClasses = Literal["micro", "macro", "weighted"] | None
 Share = Annotated[float, Interval(0, 1, open_low=True)] | None
 

@@ -11,7 +11,7 @@ import numpy as np
 from surefit.core.errors import DataError
 from surefit.core.parameters import validate, values_of
 from surefit.core.registry import Registered
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics import cases, door, groups
 from surefit.stats.base import Statistic
 

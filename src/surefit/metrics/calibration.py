@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import Count
 from surefit.metrics import door
 from surefit.metrics.base import Better
@@ -16,7 +16,6 @@ from surefit.metrics.curves import Points, ThresholdMetric
 from surefit.metrics.rates import Label
 from surefit.metrics.score_table import ScoreTable
 
-Vector = NDArray[np.float64]
 Strategy = Literal["uniform", "quantile"]
 
 

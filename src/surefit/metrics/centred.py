@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.config import threads
-from surefit.core.native.number_spread import Spread
-from surefit.data.batch import Batch
+from surefit.core.native.scores.number_spread import Spread
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 BLOCK = 8_192  # fits the first cache, and is too short for BLAS to wake its threads
 MANY = 1_000_000  # rows from which on blocks are shared among threads
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.labels import Labels, encode, unite

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.centred import Centred
 from surefit.metrics.labels import Labels, encode, unite
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 BLOCK = 2_000_000  # distances held at a time
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
 from surefit.core.parameters import Has
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.labels import Labels, as_labels, pair_table, unite

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, SurefitWarning, warn
 from surefit.core.parameters import Count
 from surefit.metrics.base import Better, Metric
@@ -16,7 +17,6 @@ from surefit.metrics.rates import Label
 from surefit.metrics.score_table import ScoreTable
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 Points = Count | None
 Curve = tuple[Vector, Vector, Vector]
 

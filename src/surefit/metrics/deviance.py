@@ -9,18 +9,18 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import DataError, ParameterError
-from surefit.core.native.error_sums import Cost
+from surefit.core.native.scores.error_sums import Cost
 from surefit.core.parameters import Interval
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.absolute import one_output, saved
-from surefit.metrics.at_once import columns_of, sums
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import ROWS, Case
+from surefit.metrics.native_sums import columns_of, sums
 from surefit.metrics.sums import Sums
 from surefit.stats.base import Statistic
 
-Table = NDArray[np.float64]
 COSTS: dict[float, Cost] = {0: "squared", 1: "poisson", 2: "gamma"}
 BELOW: dict[float, float] = {
     1: float(np.nextafter(0.0, -1.0)),
@@ -87,7 +87,7 @@ class TweedieDeviance(Metric):
         found = sums(cost, columns, above=None if self.power == 0 else (BELOW[self.power], 0.0))
         return None if found is None or columns is None else Sums.found(len(columns[0]), found)
 
-    def _value(self, truth: Table, guess: Table) -> Table:
+    def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return np.asarray(unit_deviance(truth, guess, self.power))
 
     def finish(self, statistic: Any) -> float:
@@ -116,7 +116,7 @@ class TweedieDeviance(Metric):
             yield Case(truth, truth * np.exp(0.3 * rng.normal(size=ROWS)), truth, {"power": power})
 
 
-def _inside(column: Table, what: str, inside: NDArray[np.bool_], words: str, power: float) -> None:
+def _inside(column: Matrix, what: str, inside: NDArray[np.bool_], words: str, power: float) -> None:
     if inside.all():
         return
     row = int(np.argmin(np.ravel(inside)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, SurefitWarning
-from surefit.core.native.finite import all_finite
+from surefit.core.native.columns.finite import all_finite
 from surefit.metrics.labels import Labels, as_labels, encode
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.parameters import WholeNumber
-from surefit.data.batch import Batch
-from surefit.metrics.at_once import columns_of, spreads
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred
+from surefit.metrics.native_sums import columns_of, spreads
 from surefit.metrics.squared import R2, Variation
 from surefit.metrics.sums import ManyOutputMetric, ManyOutputs, OutputWeights
 from surefit.stats.base import Statistic

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.labels import as_labels, encode
 from surefit.stats.base import Statistic
 

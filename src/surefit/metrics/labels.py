@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.core.native.distinct_items import distinct_items
-from surefit.core.native.pair_counts import pair_counts
+from surefit.core.native.scores.distinct_items import distinct_items
+from surefit.core.native.scores.pair_counts import pair_counts
 
 Labels: TypeAlias = NDArray[Any]
 DIRECT = 256  # labels whose pairs are counted in one table without being numbered first

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError
-from surefit.metrics.at_once import columns_of, sums
 from surefit.metrics.cases import Case
+from surefit.metrics.native_sums import columns_of, sums
 from surefit.metrics.squared import SquaredErrors
 from surefit.metrics.sums import ManyOutputMetric, ManyOutputs
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.native.log_score import log_score
-from surefit.data.batch import Batch
+from surefit.core.native.scores.log_score import log_score
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import LabelList

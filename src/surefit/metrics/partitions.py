@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import NonNegative
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.labels import Labels, encode, unite
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 Mean = Literal["min", "geometric", "arithmetic", "max"]
 
 

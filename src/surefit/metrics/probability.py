@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.parameters import Count
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.metrics import door
 from surefit.metrics.absolute import saved
 from surefit.metrics.base import Better, Metric

@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, Interval
 from surefit.metrics.base import Better
 from surefit.metrics.cases import Case
 from surefit.metrics.sums import RowMeanMetric
 
-Table = NDArray[np.float64]
 Base = Annotated[float, Interval(1, None, open_low=True)]
 
 
@@ -24,7 +24,7 @@ def _discounts(size: int, k: int | None, base: float = 2.0) -> NDArray[np.float6
     return np.asarray(discounts)
 
 
-def _gains(relevance: Table, score: Table, discounts: NDArray[np.float64], ignore_ties: bool) -> Table:
+def _gains(relevance: Matrix, score: Matrix, discounts: NDArray[np.float64], ignore_ties: bool) -> Matrix:
     """The sum of relevance times discount in the order of the scores; tied labels share their discounts."""
     order = np.argsort(-score, axis=1, kind="stable")
     if ignore_ties:

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import Has, Interval
 from surefit.metrics.base import Better, Metric
@@ -18,7 +19,6 @@ from surefit.metrics.confusion import Confusion, LabelList
 from surefit.metrics.labels import Labels, as_labels
 from surefit.stats.base import Statistic
 
-Vector = NDArray[np.float64]
 Label = int | float | str | bool | Annotated[object, Has("dtype")] | None
 Average = Literal["binary", "micro", "macro", "weighted"] | None
 ZeroDivision = Literal["warn"] | int | float

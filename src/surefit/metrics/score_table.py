@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
-from surefit.core.native.score_groups import ScoreGroups, score_groups
-from surefit.data.batch import Batch
+from surefit.core.native.scores.score_groups import ScoreGroups, score_groups
+from surefit.data.batches.batch import Batch
 from surefit.metrics.labels import Labels, two_labels, unite
 from surefit.stats.base import Statistic
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.error_sums import ErrorSums
-from surefit.data.batch import Batch
-from surefit.metrics.at_once import columns_of, spreads, sums
+from surefit.core.arrays import Vector
+from surefit.core.native.scores.error_sums import ErrorSums
+from surefit.data.batches.batch import Batch
 from surefit.metrics.cases import Case
-from surefit.metrics.centred import Centred, Vector, columns, in_blocks, sum_of_squares
+from surefit.metrics.centred import Centred, columns, in_blocks, sum_of_squares
+from surefit.metrics.native_sums import columns_of, spreads, sums
 from surefit.metrics.sums import ManyOutputMetric, OutputWeights
 from surefit.stats.base import Statistic
 

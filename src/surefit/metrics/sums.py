@@ -10,15 +10,16 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
-from surefit.core.native.error_sums import Cost, ErrorSums
+from surefit.core.native.scores.error_sums import Cost, ErrorSums
 from surefit.core.parameters import Has
-from surefit.data.batch import Batch
-from surefit.metrics.at_once import columns_of
-from surefit.metrics.at_once import sums as sums_at_once
+from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.cases import Case
-from surefit.metrics.centred import Vector, columns, in_blocks
+from surefit.metrics.centred import columns, in_blocks
+from surefit.metrics.native_sums import columns_of
+from surefit.metrics.native_sums import sums as sums_at_once
 from surefit.stats.base import Statistic
 
 OutputWeights = Annotated[object, Has("__array__")] | list[Any] | tuple[Any, ...]

@@ -19,15 +19,15 @@ from surefit.core.errors import DataError, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
+from surefit.data.checks.float_range import RangeError
 from surefit.data.door import Accepts, admit, admit_rows
-from surefit.data.extremes import RangeError
 from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.candidate import Candidate
-from surefit.models.extremes import refuse_extreme_columns
+from surefit.models.float_range import refuse_extreme_columns
 
 PLAIN = {type(None), bool, int, float, str}
 ALSO_CLONED = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}  # beside the parameters
@@ -59,6 +59,7 @@ class Estimator(
     accepts: ClassVar[Accepts] = Accepts()
     learns: ClassVar[type]
     candidate: ClassVar[Candidate | None] = None  # how the family takes part in a study, if it does
+    takes_checked_rows: ClassVar[bool] = False  # whether ensembles may skip the door for its rows
     _parameter_names: ClassVar[tuple[str, ...]]
 
     certificate_: Certificate

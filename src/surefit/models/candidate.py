@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefit.models.prepare.column_plan import Purpose
+from surefit.models.prepare.tables.column_plan import Purpose
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.stats.class_weights import ClassWeights

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import admit_rows, is_streamed
 from surefit.data.schema import Column
 from surefit.data.source import MappedSource, Source, is_source

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import admit
 from surefit.data.schema import Schema
 from surefit.data.source import Source

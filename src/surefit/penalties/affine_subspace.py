@@ -9,12 +9,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats, checked_numbers, require_length
+from surefit.penalties.arrays import checked_numbers, require_length
 from surefit.penalties.base import CASE_COLUMNS, Array, Columns
 from surefit.penalties.convex_set import ConvexSet
-from surefit.penalties.span import ROUNDINGS, Span
+from surefit.penalties.row_space import ROUNDINGS, Span
 
 
 class AffineSubspace(ConvexSet):
@@ -48,10 +49,10 @@ class AffineSubspace(ConvexSet):
         return Span.of_rows(self._matrix)
 
     @cached_property
-    def _nearest_to_zero(self) -> Floats:
+    def _nearest_to_zero(self) -> Vector:
         return self._span.back(self._span.left.T @ self._target, 1 / self._span.lengths)
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return v without its distance to a solution in the span of A's rows."""
         require_length("AffineSubspace", "matrix", self._matrix.shape[1], len(v))
         directions, solution = self._span.directions, self._nearest_to_zero[:, None]
@@ -59,14 +60,14 @@ class AffineSubspace(ConvexSet):
             v = v - directions.T @ (directions @ (v - solution))
         return v
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether each column solves the equations."""
         require_length("AffineSubspace", "matrix", self._matrix.shape[1], len(w))
         size = np.linalg.norm(self._matrix) * np.linalg.norm(w, axis=0) + np.linalg.norm(self._target)
         missed = np.linalg.norm(self._matrix @ w - self._target[:, None], axis=0)
         return bool(np.all(missed <= 4 * max(self._matrix.shape) * eps * size))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the inner product with any solution; infinite where solutions differ in it."""
         return float(np.sum(self._nearest_to_zero @ u)) if self._span.holds(u) else np.inf
 

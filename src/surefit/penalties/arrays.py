@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError
 
-Floats = NDArray[np.float64]
+Floats = Vector  # for those that import it from here
 
 
-def coefficients(w: ArrayLike) -> Floats:
+def coefficients(w: ArrayLike) -> Vector:
     """Return a vector or matrix of coefficients in float64; no copy where it is one already."""
     array = np.asarray(w, dtype=np.float64)
     if array.ndim not in (1, 2):
@@ -23,7 +24,7 @@ def coefficients(w: ArrayLike) -> Floats:
     return array
 
 
-def in_type_of(result: Floats, given: ArrayLike) -> NDArray[Any]:
+def in_type_of(result: Vector, given: ArrayLike) -> NDArray[Any]:
     """Return the result in the type of what was given, where that is a type of floats."""
     dtype = getattr(given, "dtype", result.dtype)
     return result.astype(dtype, copy=False) if np.issubdtype(dtype, np.floating) else result
@@ -36,12 +37,12 @@ def rounding(given: ArrayLike) -> float:
     return float(np.finfo(dtype if floats else np.float64).eps)
 
 
-def by_row(column: Floats, w: Floats) -> Floats:
+def by_row(column: Vector, w: Vector) -> Vector:
     """Shape one number a row so that it meets a vector or a matrix of coefficients."""
     return column if w.ndim == 1 else column[:, None]
 
 
-def axes(chosen: NDArray[np.bool_]) -> Floats:
+def axes(chosen: NDArray[np.bool_]) -> Vector:
     """Return the unit vectors of the chosen coefficients, in columns."""
     numbers = np.flatnonzero(chosen)
     found = np.zeros((len(chosen), len(numbers)))
@@ -49,7 +50,7 @@ def axes(chosen: NDArray[np.bool_]) -> Floats:
     return found
 
 
-def soft_threshold(v: Floats, threshold: Any) -> Floats:
+def soft_threshold(v: Vector, threshold: Any) -> Vector:
     """Return sign(v) max(\\|v\\| - threshold, 0).
 
     >>> soft_threshold(np.array([3.0, -3.0, 0.5]), 1.0)
@@ -58,7 +59,7 @@ def soft_threshold(v: Floats, threshold: Any) -> Floats:
     return v - np.clip(v, -threshold, threshold)
 
 
-def checked_numbers(owner: str, name: str, given: Any, *, ndim: int = 1, low: float = -np.inf) -> Floats:
+def checked_numbers(owner: str, name: str, given: Any, *, ndim: int = 1, low: float = -np.inf) -> Vector:
     """Return a parameter as an array of float64; what is no finite number of the right kind is named."""
     try:
         array = np.array(given, dtype=np.float64)

@@ -15,7 +15,7 @@ from surefit.core.parameters import Interval, Scale, values_of
 from surefit.core.registry import Registered
 
 if TYPE_CHECKING:
-    from surefit.penalties.table import CoordinateTable
+    from surefit.penalties.coordinate_table import CoordinateTable
 
 Array = NDArray[Any]
 Columns = list[Any] | tuple[Any, ...] | NDArray[Any]  # one entry a column, or a matrix of them

@@ -7,11 +7,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats, require_length
+from surefit.penalties.arrays import require_length
 from surefit.penalties.base import CASE_COLUMNS, Columns
-from surefit.penalties.table import CoordinateTable
+from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
 
 
@@ -46,7 +47,7 @@ class Box(Tabulated):
         """Return the four numbers of each coefficient."""
         return CoordinateTable(np.zeros(p), np.zeros(p), self._bound(0, p), self._bound(1, p))
 
-    def _bound(self, which: int, p: int) -> Floats:
+    def _bound(self, which: int, p: int) -> Vector:
         bound = self._bounds[which]
         if bound.ndim:
             require_length("Box", ("lower", "upper")[which], len(bound), p)

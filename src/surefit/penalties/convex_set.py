@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.penalties.arrays import Floats, coefficients, in_type_of, rounding
+from surefit.core.arrays import Vector
+from surefit.penalties.arrays import coefficients, in_type_of, rounding
 from surefit.penalties.base import Array, Penalty
 
 
@@ -23,15 +24,15 @@ class ConvexSet(Penalty):
     constraint: ClassVar[bool] = True
 
     @abstractmethod
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return the nearest point of the set to each column of a p × K matrix, in a new array."""
 
     @abstractmethod
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether each column of a p × K matrix is in the set, up to roundings of relative size ``eps``."""
 
     @abstractmethod
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the sum over the columns of the largest inner product with a point of the set."""
 
     def value(self, w: ArrayLike) -> float:
@@ -52,5 +53,5 @@ class ConvexSet(Penalty):
         return 1.0 if self.conjugate(u) < np.inf else 0.0
 
 
-def _columns(w: Floats) -> Floats:
+def _columns(w: Vector) -> Vector:
     return w.reshape(len(w), -1)

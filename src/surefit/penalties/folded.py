@@ -11,7 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.penalties.arrays import Floats, coefficients
+from surefit.core.arrays import Vector
+from surefit.penalties.arrays import coefficients
 from surefit.penalties.base import Array, Penalty
 
 
@@ -27,11 +28,11 @@ class Folded(Penalty):
     separable: ClassVar[bool] = True
 
     @abstractmethod
-    def cost(self, size: Floats) -> Floats:
+    def cost(self, size: Vector) -> Vector:
         """Return the penalty of coefficients of these sizes."""
 
     @abstractmethod
-    def slope(self, size: Floats) -> Floats:
+    def slope(self, size: Vector) -> Vector:
         """Return its derivative; at size 0 the one to the right."""
 
     def value(self, w: ArrayLike) -> float:

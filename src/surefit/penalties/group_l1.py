@@ -8,17 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Fraction, validate
-from surefit.penalties.arrays import (
-    Floats,
-    axes,
-    by_row,
-    checked_numbers,
-    coefficients,
-    in_type_of,
-    require_length,
-)
+from surefit.penalties.arrays import axes, by_row, checked_numbers, coefficients, in_type_of, require_length
 from surefit.penalties.base import CASE_COLUMNS, Array, Columns, Penalty, Strength
 
 
@@ -117,10 +110,10 @@ class GroupL1(Penalty):
         active = norm > 0
         pull = self._to_rows(np.where(active, l1 / np.where(active, norm, 1.0), 0.0) + l2, w) * w
         inside = np.where(active, 1.0, np.maximum(slope - l1, 0.0) / np.where(slope > 0, slope, 1.0))
-        left: Floats = np.abs(gradient * self._to_rows(inside, w) + pull)
+        left: Matrix = np.abs(gradient * self._to_rows(inside, w) + pull)
         return left
 
-    def _blocks(self, w: Floats) -> tuple[Floats, Floats, Floats]:
+    def _blocks(self, w: Vector) -> tuple[Matrix, Matrix, Matrix]:
         """Return each group's norm and its two levels."""
         squares = w**2 if w.ndim == 1 else np.sum(w**2, axis=1)
         norm = np.sqrt(np.bincount(self.group_of_row(len(w)), weights=squares))
@@ -129,7 +122,7 @@ class GroupL1(Penalty):
         level = self.strength * weights
         return norm, level * self.l1_ratio, level * (1 - self.l1_ratio)
 
-    def _to_rows(self, of_group: Floats, w: Floats) -> Floats:
+    def _to_rows(self, of_group: Vector, w: Vector) -> Vector:
         return by_row(of_group[self.group_of_row(len(w))], w)
 
     @classmethod

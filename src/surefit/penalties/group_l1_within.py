@@ -17,9 +17,10 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Has, validate
-from surefit.penalties.arrays import Floats, axes, by_row, coefficients, in_type_of
+from surefit.penalties.arrays import axes, by_row, coefficients, in_type_of
 from surefit.penalties.base import CASE_COLUMNS, Array, Columns, Penalty
 from surefit.penalties.box import Box
 from surefit.penalties.group_l1 import GroupL1
@@ -67,7 +68,7 @@ class GroupL1Within(Penalty):
         length = of.length(w)
         return float(length @ (of.l1 + 0.5 * of.l2 * length))
 
-    def prox(self, v: ArrayLike, step: float | Floats) -> Array:
+    def prox(self, v: ArrayLike, step: float | Vector) -> Array:
         """Return each group shortened, and cut off at the bounds, for one step or one a group."""
         given, v = v, coefficients(v)
         of = self.numbers(len(v))
@@ -111,7 +112,7 @@ class GroupL1Within(Penalty):
         # A norm of n entries is exact to about n roundings, and is taken once more after the scaling.
         return float(np.min(of.l1[beyond] / size[beyond]) * (1 - (u.size + 4) * _EPS))
 
-    def beyond(self, w: ArrayLike, u: ArrayLike) -> Floats:
+    def beyond(self, w: ArrayLike, u: ArrayLike) -> Vector:
         """Return the shortest vector from the subgradients at ``w`` to a slope: what keeps w from resting."""
         w, u = coefficients(w), coefficients(u)
         of = self.numbers(len(w))
@@ -172,28 +173,28 @@ class GroupL1Within(Penalty):
 class _Numbers:
     """The group of each column, its bounds, and the levels of each group."""
 
-    def __init__(self, group: NDArray[np.intp], l1: Floats, l2: Floats, lower: Floats, upper: Floats) -> None:
+    def __init__(self, group: NDArray[np.intp], l1: Vector, l2: Vector, lower: Vector, upper: Vector) -> None:
         self.group, self.l1, self.l2, self.lower, self.upper = group, l1, l2, lower, upper
         self._open = bool(np.isneginf(lower).all() and np.isposinf(upper).all())
         self._single = bool(len(l1) == len(group) and (group == np.arange(len(group))).all())
 
-    def bounds(self, w: Floats) -> tuple[Floats, Floats]:
+    def bounds(self, w: Vector) -> tuple[Vector, Vector]:
         return by_row(self.lower, w), by_row(self.upper, w)
 
-    def total(self, w: Floats) -> Floats:
+    def total(self, w: Vector) -> Vector:
         """Return the sum of each group."""
         rows = w if w.ndim == 1 else w.sum(axis=1)
         return rows if self._single else np.asarray(np.bincount(self.group, rows, len(self.l1)), np.float64)
 
-    def length(self, w: Floats) -> Floats:
+    def length(self, w: Vector) -> Vector:
         return np.sqrt(self.total(w**2))
 
-    def open(self, u: Floats) -> Floats:
+    def open(self, u: Vector) -> Vector:
         """Return a slope without what leads to a bound."""
         low, high = self.bounds(u)
         return np.where(np.isinf(np.where(u > 0, high, low)), u, 0.0)
 
-    def shorter(self, v: Floats, bend: Floats, l1: Floats) -> Floats:
+    def shorter(self, v: Vector, bend: Vector, l1: Vector) -> Vector:
         """Return q of each group; 0 where it rests at zero, infinite where nothing but bounds stops it."""
         if self._open:
             return _of_free_groups(self.length(v), bend, l1)
@@ -210,7 +211,7 @@ class _Numbers:
             q[some] = self._roots(v, bend, l1, q, some)
         return q
 
-    def _roots(self, v: Floats, bend: Floats, l1: Floats, free: Floats, some: NDArray[np.intp]) -> Floats:
+    def _roots(self, v: Vector, bend: Vector, l1: Vector, free: Vector, some: NDArray[np.intp]) -> Vector:
         """Return q of the groups whose bounds matter, from that of free ones."""
         rows = np.isin(self.group, some)
         place = np.full(len(self.l1), -1)
@@ -246,14 +247,14 @@ class _Numbers:
         return np.where(straight, np.inf, q)
 
 
-def _of_free_groups(length: Floats, bend: Floats, l1: Floats) -> Floats:
+def _of_free_groups(length: Vector, bend: Vector, l1: Vector) -> Vector:
     """Return q of groups of slopes with such lengths that no bound stops."""
     with np.errstate(divide="ignore", invalid="ignore"):
         q = np.where(l1 == 0, 1.0 / bend, np.maximum(1.0 - l1 / length, 0.0) / bend)
     return np.where((length <= l1) & (l1 > 0), 0.0, q)
 
 
-def _root_of_piece(q: Floats, slope: Floats, size: Floats, bend: Floats, l1: Floats) -> Floats:
+def _root_of_piece(q: Vector, slope: Vector, size: Vector, bend: Vector, l1: Vector) -> Vector:
     r"""Return q with :math:`\sqrt{slope + size / q^2} (1 - bend \, q) = l_1`, or nearer to it than before.
 
     Newton's steps are for 1/q, in which the length is nearly straight; without bend the root is known.

@@ -8,12 +8,13 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Interval, validate
-from surefit.penalties.arrays import Floats, checked_numbers, coefficients, require_length
+from surefit.penalties.arrays import checked_numbers, coefficients, require_length
 from surefit.penalties.base import CASE_COLUMNS, Array, Columns
 from surefit.penalties.convex_set import ConvexSet
-from surefit.penalties.span import Span
+from surefit.penalties.row_space import Span
 
 Finite = Annotated[float, Interval(-np.inf, np.inf, open_low=True, open_high=True)]
 
@@ -37,20 +38,20 @@ class HalfSpace(ConvexSet):
                 "HalfSpace: normal is zero, so it points nowhere; give at least one entry another value."
             )
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return v, moved along the normal by what it is over."""
         for _ in range(2):  # the second time takes away what rounding left of a long way
             over = np.maximum(self._height(v) - self.offset, 0.0)
             v = v - self._normal[:, None] * (over / (self._normal @ self._normal))
         return v
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether each column is on the right side."""
         over = self._height(w) - self.offset
         size = np.abs(self._normal) @ np.abs(w) + abs(self.offset)
         return bool(np.all(over <= 4 * len(w) * eps * size))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the offset times u in units of the normal; infinite in any other direction."""
         along = self._height(u) / (self._normal @ self._normal)
         if np.any(along < 0) or not Span.of_rows(self._normal[None]).holds(u):
@@ -63,9 +64,9 @@ class HalfSpace(ConvexSet):
             return np.eye(p)
         return Span.of_rows(self._normal[None]).others()
 
-    def _height(self, w: Floats) -> Floats:
+    def _height(self, w: Vector) -> Vector:
         require_length("HalfSpace", "normal", len(self._normal), len(w))
-        height: Floats = self._normal @ w
+        height: Vector = self._normal @ w
         return height
 
     @classmethod

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, validate
-from surefit.penalties.arrays import Floats, coefficients, in_type_of, rounding
+from surefit.penalties.arrays import coefficients, in_type_of, rounding
 from surefit.penalties.base import CASE_COLUMNS, Array, Penalty
 from surefit.penalties.half_space import HalfSpace
 from surefit.penalties.intersection_dykstra import Projection, nearest_common_point, projection_certificate
@@ -81,7 +82,7 @@ class Intersection(Penalty):
         found = self.search(start)
         return projection_certificate(self.sets, start, found.point, found.corrections, tolerance)
 
-    def search(self, v: Floats) -> Projection:
+    def search(self, v: Vector) -> Projection:
         """Return the nearest common point to v with the corrections that prove it."""
         found = nearest_common_point(self.sets, v, self.max_rounds)
         if not found.settled:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.penalties.arrays import Floats, coefficients
+from surefit.penalties.arrays import coefficients
 from surefit.penalties.base import Penalty
 
 DIRECT = 200  # rounds before stages are tried
@@ -32,8 +33,8 @@ BLUR, PATIENCE = 1e-11, 20  # so near that only roundings may be left; rounds to
 class Round:
     """Corrections after a round, the point that they lead to, and the dual that they reach."""
 
-    corrections: Floats  # one set after the other
-    point: Floats
+    corrections: Matrix  # one set after the other
+    point: Vector
     dual: float
     moved: float  # the largest change of a coordinate by a set
     size: float  # the largest number met
@@ -43,13 +44,13 @@ class Round:
 class Projection:
     """A point, and what each set took away on the way to it: the point given is the sum of them all."""
 
-    point: Floats
-    corrections: Floats
+    point: Vector
+    corrections: Matrix
     rounds: int
     settled: bool
 
 
-def one_round(sets: Sequence[Penalty], v: Floats, corrections: Floats) -> Round:
+def one_round(sets: Sequence[Penalty], v: Vector, corrections: Matrix) -> Round:
     """Give each set in turn back what it took away, and project; any corrections may be the start."""
     point = v - corrections.sum(axis=0)
     taken, moved, supports = np.empty_like(corrections), 0.0, 0.0
@@ -67,7 +68,7 @@ def one_round(sets: Sequence[Penalty], v: Floats, corrections: Floats) -> Round:
     return Round(taken, point, dual, moved, size)
 
 
-def nearest_common_point(sets: Sequence[Penalty], v: Floats, max_rounds: int) -> Projection:
+def nearest_common_point(sets: Sequence[Penalty], v: Vector, max_rounds: int) -> Projection:
     """Run rounds until no set moves the point by more than roundings; a far point is come to in stages."""
     found = _rounds(sets, v, np.zeros((len(sets), *v.shape)), min(DIRECT, max_rounds))
     if found.settled:
@@ -84,7 +85,7 @@ def nearest_common_point(sets: Sequence[Penalty], v: Floats, max_rounds: int) ->
     return found
 
 
-def _some_common_point(sets: Sequence[Penalty], v: Floats) -> Floats:
+def _some_common_point(sets: Sequence[Penalty], v: Vector) -> Vector:
     """Project to one set after the other: whatever the distance, this leads near a common point at once."""
     for _ in range(50):
         before = v
@@ -95,11 +96,11 @@ def _some_common_point(sets: Sequence[Penalty], v: Floats) -> Floats:
     return v
 
 
-def _rounds(sets: Sequence[Penalty], v: Floats, before: Floats, max_rounds: int) -> Projection:
+def _rounds(sets: Sequence[Penalty], v: Vector, before: Vector, max_rounds: int) -> Projection:
     """Run rounds from given corrections: mixed ones while that helps, else in ever longer strides."""
     now = one_round(sets, v, before)
-    starts: deque[Floats] = deque(maxlen=MEMORY)
-    ends: deque[Floats] = deque(maxlen=MEMORY)
+    starts: deque[Matrix] = deque(maxlen=MEMORY)
+    ends: deque[Matrix] = deque(maxlen=MEMORY)
     mixing, rounds, least, since = True, 1, now.moved, 0
     while rounds < max_rounds and now.moved > ROUNDING * now.size and since < PATIENCE:
         # Among the roundings there is no way on, and where the sets meet at a flat angle they are many.
@@ -124,7 +125,7 @@ def _rounds(sets: Sequence[Penalty], v: Floats, before: Floats, max_rounds: int)
     return Projection(now.point, now.corrections, rounds, now.moved <= BLUR * now.size)
 
 
-def _stride(starts: deque[Floats], ends: deque[Floats]) -> Floats:
+def _stride(starts: deque[Matrix], ends: deque[Matrix]) -> Vector:
     """Return where twice the way since the last round leads, so that each stride is thrice the one before.
 
     Between ends of rounds, as what a start has off the sets' normals would grow along with the strides.
@@ -133,7 +134,7 @@ def _stride(starts: deque[Floats], ends: deque[Floats]) -> Floats:
     return ends[-1] + 2 * (ends[-1] - since)
 
 
-def _mixture(starts: deque[Floats], ends: deque[Floats]) -> Floats:
+def _mixture(starts: deque[Matrix], ends: deque[Matrix]) -> Vector:
     """Return the mixture of the last rounds whose steps cancel best."""
     steps = [end - start for start, end in zip(starts, ends, strict=True)]
     if len(steps) == 1:
@@ -143,7 +144,7 @@ def _mixture(starts: deque[Floats], ends: deque[Floats]) -> Floats:
     lengths[lengths == 0] = 1.0
     shares = np.linalg.lstsq(change / lengths, steps[-1].ravel(), rcond=1e-12)[0] / lengths
     moves = np.array([(ends[-1] - end).ravel() for end in list(ends)[:-1]]).T
-    mixed: Floats = ends[-1] - (moves @ shares).reshape(steps[-1].shape)
+    mixed: Vector = ends[-1] - (moves @ shares).reshape(steps[-1].shape)
     return mixed
 
 
@@ -151,7 +152,7 @@ def projection_certificate(
     sets: Sequence[Penalty],
     v: ArrayLike,
     point: ArrayLike,
-    corrections: Sequence[ArrayLike] | Floats,
+    corrections: Sequence[ArrayLike] | Matrix,
     tolerance: float = 1e-10,
 ) -> Certificate:
     r"""Recompute how far a point can be from the projection of v to all sets, from projections alone.

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats
 from surefit.penalties.convex_set import ConvexSet
 from surefit.penalties.simplex import Size, project_to_simplex
 
@@ -26,18 +26,18 @@ class L1Ball(ConvexSet):
         self.radius = radius
         validate(self)
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return v, or where it is outside the projection of its sizes to the simplex, with its signs."""
         outside = np.abs(v).sum(axis=0) > self.radius
         result = v.copy()
         result[:, outside] = np.sign(v[:, outside]) * project_to_simplex(np.abs(v[:, outside]), self.radius)
         return result
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether the sizes of each column sum to no more than the radius."""
         return bool(np.all(np.abs(w).sum(axis=0) <= self.radius * (1 + 4 * len(w) * eps)))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the radius times the largest size in each column."""
         return float(self.radius * np.sum(np.abs(u).max(axis=0)))
 

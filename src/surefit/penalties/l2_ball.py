@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats
 from surefit.penalties.convex_set import ConvexSet
 from surefit.penalties.simplex import Size
 
@@ -26,16 +26,16 @@ class L2Ball(ConvexSet):
         self.radius = radius
         validate(self)
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return v, shortened to the radius where it is longer."""
-        nearest: Floats = v / np.maximum(np.linalg.norm(v, axis=0) / self.radius, 1.0)
+        nearest: Vector = v / np.maximum(np.linalg.norm(v, axis=0) / self.radius, 1.0)
         return nearest
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether no column is longer than the radius."""
         return bool(np.all(np.linalg.norm(w, axis=0) <= self.radius * (1 + 4 * len(w) * eps)))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the radius times the length of each column."""
         return float(self.radius * np.sum(np.linalg.norm(u, axis=0)))
 

@@ -8,8 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import Positive, validate
-from surefit.penalties.arrays import Floats, coefficients, in_type_of, soft_threshold
+from surefit.penalties.arrays import coefficients, in_type_of, soft_threshold
 from surefit.penalties.base import Array, Strength
 from surefit.penalties.folded import Folded
 
@@ -30,12 +31,12 @@ class MCP(Folded):
         self.gamma = gamma
         validate(self)
 
-    def cost(self, size: Floats) -> Floats:
+    def cost(self, size: Vector) -> Vector:
         """Return a parabola that ends level."""
         bent = np.minimum(size, self.gamma * self.strength)
         return self.strength * bent - 0.5 * bent**2 / self.gamma
 
-    def slope(self, size: Floats) -> Floats:
+    def slope(self, size: Vector) -> Vector:
         """Return a line that falls to zero."""
         return np.maximum(self.strength - size / self.gamma, 0.0)
 

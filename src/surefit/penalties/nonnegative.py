@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from surefit.penalties.table import CoordinateTable
+from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
 
 

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats, coefficients, in_type_of, rounding
+from surefit.penalties.arrays import coefficients, in_type_of, rounding
 from surefit.penalties.base import Array, Penalty
+from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.penalties.l2 import L2
 from surefit.penalties.restricted import Restricted, Tables, tabulated
-from surefit.penalties.span import ROUNDINGS
-from surefit.penalties.table import CoordinateTable
+from surefit.penalties.row_space import ROUNDINGS
 
 Groups = list[Any] | tuple[Any, ...]
 
@@ -70,7 +71,7 @@ class Ordered(Penalty):
         """Return the factor that brings ``u`` into the conjugate's domain."""
         return self._inner.dual_scaling(self._slope(u))
 
-    def beyond(self, w: ArrayLike, u: ArrayLike) -> Floats:
+    def beyond(self, w: ArrayLike, u: ArrayLike) -> Vector:
         """Return the shortest vector from the subgradients at ``w`` to a slope: what no multiplier takes.
 
         Levels that are equal share their slope in one direction, that of the order; what is left of each is
@@ -103,7 +104,7 @@ class Ordered(Penalty):
                 found += [_indicator(p, block) for block in self._blocks(table, group, pull)]
         return _orthonormal(p, found)
 
-    def _blocks(self, table: CoordinateTable, group: list[int], pull: Floats | None) -> Iterator[list[int]]:
+    def _blocks(self, table: CoordinateTable, group: list[int], pull: Vector | None) -> Iterator[list[int]]:
         """Yield the blocks of levels that are free together, so that a slope along them is not allowed."""
         if table.free()[group[0]]:
             yield group
@@ -118,7 +119,7 @@ class Ordered(Penalty):
         """Return the penalty times a number, in the same order."""
         return self.replace(penalty=self._inner.scaled(factor))
 
-    def _put_in_order(self, v: Floats) -> Floats:
+    def _put_in_order(self, v: Vector) -> Vector:
         ordered = v.copy()
         for group in self._groups:
             each = v[group].reshape(len(group), -1)
@@ -128,7 +129,7 @@ class Ordered(Penalty):
             ordered[group] = np.array(near).T.reshape(v[group].shape)
         return ordered
 
-    def _slope(self, u: ArrayLike) -> Floats:
+    def _slope(self, u: ArrayLike) -> Vector:
         """Return the slope put in order, without what is left of zeros by rounding."""
         slope = coefficients(u)
         ordered = self._put_in_order(slope)
@@ -180,15 +181,15 @@ def checked_groups(owner: str, groups: Any) -> list[list[int]]:
     return found
 
 
-def _indicator(p: int, members: Any) -> Floats:
+def _indicator(p: int, members: Any) -> Vector:
     found = np.zeros(p)
     found[members] = 1.0 / np.sqrt(len(members))
     return found
 
 
-def _orthonormal(p: int, vectors: list[Floats]) -> Floats:
+def _orthonormal(p: int, vectors: list[Matrix]) -> Matrix:
     if not vectors:
         return np.zeros((p, 0))
     axes, lengths, _ = np.linalg.svd(np.column_stack(vectors), full_matrices=False)
-    kept: Floats = axes[:, lengths > 1e-9]
+    kept: Vector = axes[:, lengths > 1e-9]
     return kept

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
-from surefit.penalties.arrays import Floats
 from surefit.penalties.base import Array
 from surefit.penalties.convex_set import ConvexSet
-from surefit.penalties.span import ROUNDINGS
+from surefit.penalties.row_space import ROUNDINGS
 
 
 class PositiveSemidefinite(ConvexSet):
@@ -28,16 +28,16 @@ class PositiveSemidefinite(ConvexSet):
 
     name = "positive_semidefinite"
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return v with its negative eigenvalues set to 0."""
         return np.column_stack([pack(_without_negative(unpack(column))) for column in v.T])
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether no eigenvalue is negative, up to rounding of the largest."""
         values = _eigenvalues(w)
         return bool(np.all(values.min(axis=1) >= -4 * len(w) * eps * np.abs(values).max(axis=1)))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return 0 where no eigenvalue is positive; infinite elsewhere."""
         values = _eigenvalues(u)
         return 0.0 if np.all(values.max(axis=1) <= ROUNDINGS * np.abs(values).max(axis=1)) else np.inf
@@ -46,7 +46,7 @@ class PositiveSemidefinite(ConvexSet):
         """Return the matrices along which a slope has no negative eigenvalue: nothing stops them."""
         if slope is None:
             return np.zeros((p, 0))
-        found: list[Floats] = []
+        found: list[Vector] = []
         for column in np.asarray(slope, dtype=np.float64).reshape(p, -1).T:
             values, vectors = np.linalg.eigh(unpack(column))
             rising = vectors[:, values > ROUNDINGS * np.abs(values).max(initial=0.0)].T
@@ -55,7 +55,7 @@ class PositiveSemidefinite(ConvexSet):
         return np.asarray(directions / np.maximum(np.linalg.norm(directions, axis=0), 1e-300))
 
 
-def pack(matrix: ArrayLike) -> Floats:
+def pack(matrix: ArrayLike) -> Vector:
     """Return the lower triangle of a symmetric matrix as a vector of the same length.
 
     >>> pack([[1.0, 2.0], [2.0, 3.0]]).round(4)
@@ -65,12 +65,12 @@ def pack(matrix: ArrayLike) -> Floats:
     if square.ndim != 2 or square.shape[0] != square.shape[1]:
         raise DataError(f"pack: the matrix has shape {square.shape}; give a square one.")
     rows, columns = np.tril_indices(len(square))
-    packed: Floats = 0.5 * (square + square.T)[rows, columns]
+    packed: Vector = 0.5 * (square + square.T)[rows, columns]
     packed[rows != columns] *= math.sqrt(2.0)
     return packed
 
 
-def unpack(vector: ArrayLike) -> Floats:
+def unpack(vector: ArrayLike) -> Matrix:
     """Return the symmetric matrix that was packed into a vector.
 
     >>> unpack(pack([[1.0, 2.0], [2.0, 3.0]])).round(12)
@@ -91,14 +91,14 @@ def unpack(vector: ArrayLike) -> Floats:
     return matrix
 
 
-def _without_negative(matrix: Floats) -> Floats:
+def _without_negative(matrix: Matrix) -> Matrix:
     values, vectors = np.linalg.eigh(matrix)
     if np.all(values >= 0):
         return matrix
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    nearest: Floats = root @ root.T
+    nearest: Vector = root @ root.T
     return nearest
 
 
-def _eigenvalues(w: Floats) -> Floats:
+def _eigenvalues(w: Vector) -> Vector:
     return np.array([np.linalg.eigvalsh(unpack(column)) for column in w.T])

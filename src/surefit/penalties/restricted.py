@@ -11,9 +11,9 @@ from surefit.core.errors import ParameterError
 from surefit.core.parameters import Has, validate
 from surefit.penalties.base import CASE_COLUMNS, Columns
 from surefit.penalties.box import Box
+from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
-from surefit.penalties.table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
 
 Tables = Annotated[object, Has("table")]

@@ -8,8 +8,9 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import Interval, validate
-from surefit.penalties.arrays import Floats, coefficients, in_type_of, soft_threshold
+from surefit.penalties.arrays import coefficients, in_type_of, soft_threshold
 from surefit.penalties.base import Array, Strength
 from surefit.penalties.folded import Folded
 
@@ -35,13 +36,13 @@ class SCAD(Folded):
         self.multiplier = multiplier
         validate(self)
 
-    def cost(self, size: Floats) -> Floats:
+    def cost(self, size: Vector) -> Vector:
         """Return a line that bends into a parabola that ends level."""
         straight = np.minimum(size, self.strength)
         bent = np.clip(size, self.strength, self.gamma * self.strength) - self.strength
         return self.multiplier * (self.strength * (straight + bent) - 0.5 * bent**2 / (self.gamma - 1))
 
-    def slope(self, size: Floats) -> Floats:
+    def slope(self, size: Vector) -> Vector:
         """Return a slope that is constant, then falls to zero."""
         falling = np.maximum(self.gamma * self.strength - size, 0.0) / (self.gamma - 1)
         return self.multiplier * np.minimum(self.strength, falling)

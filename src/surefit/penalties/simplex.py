@@ -7,8 +7,8 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import Interval, validate
-from surefit.penalties.arrays import Floats
 from surefit.penalties.convex_set import ConvexSet
 
 Size = Annotated[float, Interval(0, np.inf, open_low=True, open_high=True)]
@@ -27,16 +27,16 @@ class Simplex(ConvexSet):
         self.total = total
         validate(self)
 
-    def project(self, v: Floats) -> Floats:
+    def project(self, v: Vector) -> Vector:
         """Return what exceeds a level, which is chosen such that it sums to the total."""
         return project_to_simplex(v, self.total)
 
-    def contains(self, w: Floats, eps: float) -> bool:
+    def contains(self, w: Vector, eps: float) -> bool:
         """Whether no entry is negative and each column has the sum."""
         slack = 4 * len(w) * eps * self.total
         return bool(np.all(w >= 0) and np.all(np.abs(w.sum(axis=0) - self.total) <= slack))
 
-    def support(self, u: Floats) -> float:
+    def support(self, u: Vector) -> float:
         """Return the total times the largest entry of each column."""
         return float(self.total * np.sum(u.max(axis=0)))
 
@@ -47,11 +47,11 @@ class Simplex(ConvexSet):
         yield cls(3.5)
 
 
-def project_to_simplex(v: Floats, total: float) -> Floats:
+def project_to_simplex(v: Vector, total: float) -> Vector:
     """Return the nearest point to each column with w ≥ 0 and the sum given, by sorting."""
     v = v - v.max(axis=0)  # moves no projection, and keeps the digits of what is far from the simplex
     falling = -np.sort(-v, axis=0)
     levels = (np.cumsum(falling, axis=0) - total) / np.arange(1, len(v) + 1)[:, None]
     used = np.sum(falling > levels, axis=0)
-    nearest: Floats = np.maximum(v - np.take_along_axis(levels, used[None] - 1, axis=0), 0.0)
+    nearest: Vector = np.maximum(v - np.take_along_axis(levels, used[None] - 1, axis=0), 0.0)
     return nearest

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from surefit.penalties.arrays import axes, coefficients, in_type_of
 from surefit.penalties.base import Array, Penalty
-from surefit.penalties.table import CoordinateTable
+from surefit.penalties.coordinate_table import CoordinateTable
 
 
 class Tabulated(Penalty):

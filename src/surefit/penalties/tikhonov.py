@@ -9,10 +9,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats, checked_numbers, coefficients, in_type_of, require_length
+from surefit.penalties.arrays import checked_numbers, coefficients, in_type_of, require_length
 from surefit.penalties.base import CASE_COLUMNS, Array, Columns, Penalty, Strength
-from surefit.penalties.span import Span
+from surefit.penalties.row_space import Span
 
 
 class Tikhonov(Penalty):
@@ -68,7 +69,7 @@ class Tikhonov(Penalty):
     def subdifferential_distance(self, w: ArrayLike, gradient: ArrayLike) -> Array:
         """Return the size of each entry of gradient + strength · G'G w."""
         slope = self.strength * (self._matrix.T @ (self._matrix @ self._admit(w)))
-        distance: Floats = np.abs(coefficients(gradient) + slope)
+        distance: Vector = np.abs(coefficients(gradient) + slope)
         return distance
 
     def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
@@ -80,7 +81,7 @@ class Tikhonov(Penalty):
         require_length("Tikhonov", "matrix", self._matrix.shape[1], p)
         return np.asarray(self.strength * (self._matrix.T @ self._matrix))
 
-    def _admit(self, w: ArrayLike) -> Floats:
+    def _admit(self, w: ArrayLike) -> Vector:
         w = coefficients(w)
         require_length("Tikhonov", "matrix", self._matrix.shape[1], len(w))
         return w

@@ -13,10 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import validate
-from surefit.penalties.arrays import Floats, checked_numbers, coefficients, require_length
+from surefit.penalties.arrays import checked_numbers, coefficients, require_length
 from surefit.penalties.base import CASE_COLUMNS, Columns
-from surefit.penalties.table import CoordinateTable
+from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.tabulated import Tabulated
 
 
@@ -77,7 +78,7 @@ class Weighted(Tabulated):
     def _levels(self) -> tuple[float, float]:
         return self.strength * self.l1_share, self.strength * (1 - self.l1_share)
 
-    def quadratic(self, p: int) -> Floats | None:
+    def quadratic(self, p: int) -> Vector | None:
         """Return the weights of the squares, if there is nothing else."""
         if self.positive or self.weights is not None or self.l1_share > 0:
             return super().quadratic(p)

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefit import metrics
 from surefit.core.errors import DataError
-from surefit.evaluate.intervals_rows import wilson_interval
+from surefit.evaluate.scoring.row_means import wilson_interval
 from surefit.metrics import door
 from surefit.metrics.labels import as_labels
 from surefit.plots.base import below, rows_of, styled

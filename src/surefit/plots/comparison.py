@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
-from surefit.evaluate.compare_result import Comparison
+from surefit.evaluate.compare.leaderboard import Comparison
 from surefit.plots.base import rows_of, score_range, styled
 from surefit.plots.theme import BLUE, FADED, INK
 from surefit.plots.words import labels, listed, metric_words

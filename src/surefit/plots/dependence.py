@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots.base import rows_of, styled, thinned
 from surefit.plots.theme import BLUE, FADED, WIDTH
 from surefit.plots.words import labels, tick_format

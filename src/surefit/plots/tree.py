@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.errors import DataError
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import BLUE, COLOURS, FADED, INK
 from surefit.plots.words import number

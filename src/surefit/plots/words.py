@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 
 GROUPED = 10_000  # from here on digits are set in threes: a number of four may be a year
 

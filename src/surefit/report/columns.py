@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.report.parts import cell, table
 from surefit.study.predictions import Predictions
 from surefit.study.record import ColumnRecord, Record

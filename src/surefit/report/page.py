@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from surefit.core.errors import DataError, FormatError, SurefitError
 from surefit.core.files import atomic
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots.theme import AT_NIGHT
 from surefit.report import parts
 from surefit.report.svg import PALETTE

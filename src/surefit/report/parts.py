@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots.base import to_svg
 from surefit.plots.words import GROUPED, number
 from surefit.report.svg import picture

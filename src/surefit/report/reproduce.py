@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefit.core.visible import visible
+from surefit.core.printable_text import visible
 from surefit.plots.words import duration
 from surefit.report.parts import table
 from surefit.study.predictions import Predictions

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.data.batch import Batch
-from surefit.data.cells import Cells
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.cells import Cells
+from surefit.data.batches.table import Table
 from surefit.data.schema import Schema
 from surefit.data.source import Source, TableSource
 from surefit.data.stream import ArrowStream
-from surefit.data.table import Table
 from surefit.resample.row_rule import RowRule
 from surefit.resample.streams import seed_of
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from surefit.core.errors import RefusalError
 from surefit.core.registry import Registered
-from surefit.data.batch import Batch
-from surefit.stats.trials import Trial, relative_gap
+from surefit.data.batches.batch import Batch
+from surefit.stats.cases import Trial, relative_gap
 
 
 class Additive(Protocol):

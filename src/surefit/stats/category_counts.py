@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
-from surefit.data.cells import column_counts
-from surefit.data.distinct import distinct
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.cells import column_counts
+from surefit.data.batches.distinct import distinct
 from surefit.stats.base import Statistic
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import RefusalError
-from surefit.data.batch import Batch
-from surefit.data.table import Table
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.table import Table
 from surefit.stats.base import Statistic, seal
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 
 _APART = 2  # in front of the levels of a column: unknown (code -2), then missing (code -1)
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.core.native.gram import sandwich
-from surefit.data.batch import Batch
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.sums.gram import sandwich
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.fused import Wanted, fused_sums
+from surefit.stats.cases import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
+from surefit.stats.loss_kernels import Wanted, fused_sums
 from surefit.stats.products import bordered, pulled, scores_of
-from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial, relative_gap
-
-Array = NDArray[np.float64]
 
 WANTED: tuple[Wanted, ...] = ("value", "gradient", "hessian")  # by order
 
@@ -42,7 +40,7 @@ class Curvature(Statistic):
     entry belongs to b, if there is an intercept. hessian: (q, q), or (K, K, q, q). What is beyond the order
     asked for has size 0.
 
-    >>> from surefit.stats.trials import SquaredTrial
+    >>> from surefit.stats.cases import SquaredTrial
     >>> batch = Batch(np.array([[1.0], [3.0]]), np.array([2.0, 6.0]))
     >>> at = Curvature.of(batch, loss=SquaredTrial(), w=np.array([1.0]), intercept=0.0, order=2)
     >>> at.value, at.gradient, at.hessian
@@ -54,8 +52,8 @@ class Curvature(Statistic):
 
     weight: float
     value: float
-    gradient: Array
-    hessian: Array
+    gradient: Vector
+    hessian: Matrix
 
     def __post_init__(self) -> None:
         seal(self)
@@ -66,7 +64,7 @@ class Curvature(Statistic):
         batch: Batch,
         *,
         loss: PointwiseLoss | None = None,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
         order: Literal[0, 1, 2] = 2,
         **context: Any,
@@ -136,7 +134,7 @@ class Curvature(Statistic):
         )
 
 
-def _total(s: Array, each: Array) -> float:
+def _total(s: Vector, each: Vector) -> float:
     """Return the weighted sum; a row of weight 0 does not count though its loss be infinite."""
     with np.errstate(invalid="ignore"):
         found = float((s * each).sum())
@@ -162,15 +160,15 @@ def _both(loss: Any, y: Any, z: Any) -> tuple[Any, Any]:
     return found
 
 
-def _scaled(s: Array, rows: Any) -> Array:
+def _scaled(s: Vector, rows: Any) -> Vector:
     return np.asarray(s.reshape(-1, *[1] * (rows.ndim - 1)) * rows)
 
 
-def _bordered(part: Any, slope: Any, intercept: Any) -> Array:
+def _bordered(part: Any, slope: Any, intercept: Any) -> Matrix:
     return np.asarray(part) if intercept is None else np.concatenate([part, slope.sum(axis=0)[None]])
 
 
-def _block(X: Any, bend: Array, slope: Array | None, intercept: Any) -> tuple[Array, Array]:
+def _block(X: Any, bend: Vector, slope: Vector | None, intercept: Any) -> tuple[Matrix, Matrix]:
     """One block of the Hessian, and X' slope."""
     found = sandwich(X, bend, slope)
     if intercept is None:
@@ -178,7 +176,7 @@ def _block(X: Any, bend: Array, slope: Array | None, intercept: Any) -> tuple[Ar
     return bordered(found.gram, found.sums, found.sums, float(bend.sum())), found.cross
 
 
-def _blocks(X: Any, bend: Array, slope: Array, intercept: Any) -> tuple[Array, Array]:
+def _blocks(X: Any, bend: Vector, slope: Vector, intercept: Any) -> tuple[Matrix, Matrix]:
     outputs = slope.shape[1]
     size = X.shape[1] + (intercept is not None)
     hessian = np.zeros((outputs, outputs, size, size))
@@ -191,7 +189,7 @@ def _blocks(X: Any, bend: Array, slope: Array, intercept: Any) -> tuple[Array, A
     return hessian, pulled(X, slope)
 
 
-def _flat(hessian: Array) -> Array:
+def _flat(hessian: Matrix) -> Vector:
     if hessian.ndim != 4:
         return hessian if hessian.size else np.zeros((0, 0))
     outputs, _, size, _ = hessian.shape

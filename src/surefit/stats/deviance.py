@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.core.arrays import Vector
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic
+from surefit.stats.cases import Trial
 from surefit.stats.products import scores_of
-from surefit.stats.trials import Trial
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Deviance(Statistic):
         batch: Batch,
         *,
         loss: Any = None,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
         constant: float = 0.0,
         **context: Any,
@@ -92,16 +90,16 @@ class Deviance(Statistic):
 
 
 class _Squares:
-    def value(self, y: Array, z: Array) -> Array:
+    def value(self, y: Vector, z: Vector) -> Vector:
         return 0.5 * (y - z) ** 2
 
-    def deviance(self, y: Array, mean: Array) -> Array:
+    def deviance(self, y: Vector, mean: Vector) -> Vector:
         return (y - mean) ** 2
 
-    def variance(self, mean: Array) -> Array:
+    def variance(self, mean: Vector) -> Vector:
         return np.ones_like(mean)
 
-    def inverse(self, z: Array) -> Array:
+    def inverse(self, z: Vector) -> Vector:
         return z
 
     @property
@@ -111,7 +109,7 @@ class _Squares:
     link = family
 
 
-def _counted(batch: Batch) -> tuple[Array, Array, Any]:
+def _counted(batch: Batch) -> tuple[Vector, Vector, Any]:
     y = np.asarray(batch.y, dtype=np.float64)
     if batch.weight is None:
         return y, np.ones(len(y)), slice(None)
@@ -119,7 +117,7 @@ def _counted(batch: Batch) -> tuple[Array, Array, Any]:
     return y[kept], np.asarray(batch.weight, dtype=np.float64)[kept], kept
 
 
-def pearson_of(y: Array, mean: Array, family: Any) -> Array:
+def pearson_of(y: Vector, mean: Vector, family: Any) -> Vector:
     r"""Return :math:`(y - \mu)^2 / V(\mu)`; a mean with no variance, as of a sure class, is met or it is not.
 
     >>> from types import SimpleNamespace

@@ -17,18 +17,16 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.core.native.column_facts import column_facts
-from surefit.core.native.gram import sandwich
-from surefit.core.native.linear_loss import LossSums
-from surefit.data.batch import Batch
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.columns.column_facts import column_facts
+from surefit.core.native.linear.linear_loss import LossSums
+from surefit.core.native.sums.gram import sandwich
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.fused import fused_excess, fused_sums
+from surefit.stats.cases import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
+from surefit.stats.loss_kernels import fused_excess, fused_sums
 from surefit.stats.products import bordered, in_columns, pulled, scores, scores_of
-from surefit.stats.trials import LogisticTrial, SoftmaxTrial, SquaredTrial, Trial
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Correction:
     output. signs: factors of the negative and of the positive slopes.
     """
 
-    free: Array
-    beta: Array
+    free: Vector
+    beta: Vector
     factor: float = 1.0
     signs: tuple[float, float] = (1.0, 1.0)
 
@@ -64,13 +62,13 @@ class Slopes(Statistic):
 
     weight: float
     value: float
-    gradient: Array
-    bend: Array
-    by_sign: Array
+    gradient: Vector
+    bend: Vector
+    by_sign: Vector
     energy: float
-    sums: Array
-    squares: Array
-    free_squares: Array
+    sums: Matrix
+    squares: Vector
+    free_squares: Vector
 
     def __post_init__(self) -> None:
         seal(self)
@@ -81,10 +79,10 @@ class Slopes(Statistic):
         batch: Batch,
         *,
         loss: Any = None,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
-        free: Array | None = None,
-        slopes: Array | None = None,
+        free: Vector | None = None,
+        slopes: Vector | None = None,
         signs: tuple[float, float] = (1.0, 1.0),
         **context: Any,
     ) -> Slopes:
@@ -188,10 +186,10 @@ class FenchelExcess(Statistic):
         batch: Batch,
         *,
         loss: Any = None,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
         step: Correction | None = None,
-        slopes: Array | None = None,
+        slopes: Vector | None = None,
         **context: Any,
     ) -> FenchelExcess:
         """Evaluate at w and ``intercept``."""
@@ -237,12 +235,12 @@ class Rows:
 
     X: Any
     y: Any
-    s: Array
-    z: Array
+    s: Vector
+    z: Vector
     kept: Any
 
     @classmethod
-    def of(cls, batch: Batch, w: Array, intercept: Any) -> Rows:
+    def of(cls, batch: Batch, w: Vector, intercept: Any) -> Rows:
         """Drop the rows of weight 0 and score the others."""
         X: Any = batch.X
         y, s = batch.y, np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, np.float64)
@@ -253,7 +251,7 @@ class Rows:
             batch = Batch(X, y, s, offset=None if batch.offset is None else batch.offset[kept])
         return cls(X, y, s, scores_of(batch, w, intercept), kept)
 
-    def slopes(self, batch: Batch, loss: Any, given: Array | None, signs: tuple[float, float]) -> Array:
+    def slopes(self, batch: Batch, loss: Any, given: Vector | None, signs: tuple[float, float]) -> Vector:
         """Return the loss's slopes, or those given, the negative and the positive ones each scaled."""
         if given is None:
             u = loss.gradient(self.y, self.z)
@@ -261,7 +259,7 @@ class Rows:
             u = given[batch.start : batch.start + len(batch)][self.kept]
         return np.asarray(u if signs == (1.0, 1.0) else u * np.where(u < 0, *signs))
 
-    def bend(self, loss: Any, given: Array | None) -> Array:
+    def bend(self, loss: Any, given: Vector | None) -> Vector:
         """Return the curvature; for given slopes of a loss with kinks, how far each can move."""
         if given is None or loss.smooth:
             return finite_curvature(loss, self.y, self.z)
@@ -269,13 +267,13 @@ class Rows:
         low, high = loss.gradient(self.y, -far), loss.gradient(self.y, far)
         return np.asarray(np.clip(np.minimum(given - low, high - given), 0.0, 1.0))
 
-    def along(self, free: Array, beta: Array, intercept: bool) -> Array:
+    def along(self, free: Vector, beta: Vector, intercept: bool) -> Vector:
         """Return what rows change by for a step along the free directions, the intercept's last."""
         moved = scores(self.X, free @ beta[: free.shape[1]])
         return moved + beta[-1] if intercept else moved
 
 
-def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
+def finite_curvature(loss: Any, y: Any, z: Vector) -> Vector:
     """Return the curvature, 0 where a kink makes it infinite."""
     bend = np.asarray(loss.curvature(y, z), dtype=np.float64)
     return np.where(np.isfinite(bend), bend, 0.0)
@@ -284,15 +282,15 @@ def finite_curvature(loss: Any, y: Any, z: Array) -> Array:
 CELLS = 1 << 18  # of the curvature of coupled outputs that are held at once; of one output, four a row
 
 
-def _is_large(batch: Batch, w: Array) -> bool:
+def _is_large(batch: Batch, w: Vector) -> bool:
     return w.ndim == 2 and len(batch) > _rows_at_once(w)
 
 
-def _rows_at_once(w: Array) -> int:
+def _rows_at_once(w: Vector) -> int:
     return max(1, CELLS // (w.shape[1] ** 2 if w.ndim == 2 else 4))
 
 
-def _pieces(batch: Batch, w: Array) -> Iterator[Batch]:
+def _pieces(batch: Batch, w: Vector) -> Iterator[Batch]:
     """Yield some rows at a time."""
     X: Any = batch.X
     step = _rows_at_once(w)
@@ -308,20 +306,20 @@ def _pieces(batch: Batch, w: Array) -> Iterator[Batch]:
 _SLOPES = tuple(entry.name for entry in fields(Slopes))
 
 
-def _columns(bend: Array) -> Iterable[Array]:
+def _columns(bend: Vector) -> Iterable[Vector]:
     flat = bend.reshape(len(bend), int(np.prod(bend.shape[1:])))
     return (flat[:, k] for k in range(flat.shape[1]))
 
 
-def _by_row(s: Array, like: Array) -> Array:
+def _by_row(s: Vector, like: Vector) -> Vector:
     return s if like.ndim == 1 else s[:, None]
 
 
-def _bordered(part: Any, last: Any, intercept: Any) -> Array:
+def _bordered(part: Any, last: Any, intercept: Any) -> Matrix:
     return np.asarray(part) if intercept is None else np.concatenate([part, np.asarray(last)[None]])
 
 
-def _bends(X: Any, s: Array, bend: Array, free: Array, intercept: Any) -> list[Array]:
+def _bends(X: Any, s: Vector, bend: Vector, free: Vector, intercept: Any) -> list[Vector]:
     """Return X' diag(h) Z for each entry h of the curvature, one product for all where Z is the intercept."""
     if free.shape[1] or intercept is None or bend.ndim < 3:
         return [_bend(X, s * column, free, intercept) for column in _columns(bend)]
@@ -333,7 +331,7 @@ def _bends(X: Any, s: Array, bend: Array, free: Array, intercept: Any) -> list[A
     return list(whole.reshape(-1, len(found), 1))
 
 
-def _bend(X: Any, h: Array, free: Array, intercept: Any) -> Array:
+def _bend(X: Any, h: Vector, free: Vector, intercept: Any) -> Vector:
     """Return X' diag(h) Z; with kinks, few rows have any h."""
     some = np.flatnonzero(h)
     if 2 * len(some) < len(h):
@@ -349,7 +347,7 @@ def _bend(X: Any, h: Array, free: Array, intercept: Any) -> Array:
     return bordered(part, sums, sums @ free, float(h.sum()))
 
 
-def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
+def _along(X: Any, s: Vector, free: Vector, squares: Vector) -> Vector:
     """Return the squares along each free direction; those of columns are known."""
     columns = np.argmax(np.abs(free), axis=0) if free.shape[1] else np.zeros(0, dtype=np.intp)
     if np.count_nonzero(free) == len(columns) and np.all(np.abs(free[columns, range(len(columns))]) == 1):
@@ -357,7 +355,7 @@ def _along(X: Any, s: Array, free: Array, squares: Array) -> Array:
     return _squares(scores(X, free), s)
 
 
-def _squares(X: Any, s: Array) -> Array:
+def _squares(X: Any, s: Vector) -> Vector:
     if not hasattr(X, "tocsr"):
         return np.asarray(np.einsum("ij,ij,i->j", X, X, s), dtype=np.float64)
     own = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # which may remember what it finds

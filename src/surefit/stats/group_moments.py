@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
-from surefit.data.cells import column_levels
-from surefit.data.distinct import distinct
+from surefit.core.arrays import Matrix
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.cells import column_levels
+from surefit.data.batches.distinct import distinct
 from surefit.stats.base import Statistic
-from surefit.stats.trials import Trial
-
-Matrix = NDArray[np.float64]
+from surefit.stats.cases import Trial
 
 
 @dataclass(frozen=True, slots=True)

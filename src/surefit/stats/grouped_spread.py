@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
-from surefit.core.native.grouped_moments import GroupedMoments, grouped_moments
-from surefit.core.native.moments import ColumnMoments
-from surefit.data.batch import Batch
+from surefit.core.native.sums.grouped_moments import GroupedMoments, grouped_moments
+from surefit.core.native.sums.moments import ColumnMoments
+from surefit.data.batches.batch import Batch
 from surefit.stats import rounding
 from surefit.stats.base import Statistic
-from surefit.stats.pair import UNIT
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
+from surefit.stats.double_double import UNIT
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 LIMIT = 1e-8
 _TILE = 1024  # rows that the kernel sums about one of them, at the most
 

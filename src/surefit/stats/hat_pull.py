@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.core.arrays import Vector
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
+from surefit.stats.cases import Trial
 from surefit.stats.products import pulled, scores
-from surefit.stats.trials import Trial
-
-Array = NDArray[np.float64]
 
 BLOCK = 4096  # rows whose products with the root stay in the cache
 
@@ -33,7 +31,7 @@ class HatPull(Statistic):
 
     name = "hat_pull"
 
-    pull: Array
+    pull: Vector
     total: float
 
     def __post_init__(self) -> None:
@@ -44,9 +42,9 @@ class HatPull(Statistic):
         cls,
         batch: Batch,
         *,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
-        root: Array | None = None,
+        root: Vector | None = None,
         **context: Any,
     ) -> HatPull:
         """Evaluate at w and ``intercept``, None for no intercept."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.core.native.gram import sandwich
-from surefit.data.batch import Batch
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.sums.gram import sandwich
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
+from surefit.stats.cases import Trial
 from surefit.stats.products import scores_of
-from surefit.stats.trials import Trial
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +24,18 @@ class Pieces:
     j <= k.
     """
 
-    value: Array
-    z: Array
-    v: Array
-    zz: Array
-    zv: Array
-    vv: tuple[tuple[Any, Any, Array], ...]
+    value: Vector
+    z: Vector
+    v: Vector
+    zz: Vector
+    zv: Matrix
+    vv: tuple[tuple[Any, Any, Matrix], ...]
 
 
 class JointLikelihood(Protocol):
     """A likelihood of rows, negated, by score and further parameters."""
 
-    def pieces(self, y: Any, z: Array, v: Array) -> Pieces:
+    def pieces(self, y: Any, z: Vector, v: Vector) -> Pieces:
         """Return value and derivatives of each row."""
 
 
@@ -55,8 +53,8 @@ class JointCurvature(Statistic):
 
     weight: float
     value: float
-    gradient: Array
-    hessian: Array
+    gradient: Vector
+    hessian: Matrix
 
     def __post_init__(self) -> None:
         seal(self)
@@ -67,9 +65,9 @@ class JointCurvature(Statistic):
         batch: Batch,
         *,
         likelihood: JointLikelihood | None = None,
-        w: Array | None = None,
+        w: Vector | None = None,
         intercept: Any = None,
-        v: Array | None = None,
+        v: Vector | None = None,
         order: Literal[0, 1, 2] = 2,
         **context: Any,
     ) -> JointCurvature:
@@ -136,7 +134,7 @@ def _counted(batch: Batch) -> Batch:
 class _Scaled:
     """Half the squared residual over exp(v), and v / 2."""
 
-    def pieces(self, y: Any, z: Array, v: Array) -> Pieces:
+    def pieces(self, y: Any, z: Vector, v: Vector) -> Pieces:
         r, e = z - y, np.exp(-v[0])
         half = 0.5 * e * r**2
         zero, column = np.zeros(len(z), dtype=np.intp), -(e * r)[:, None]

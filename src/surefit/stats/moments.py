@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, RefusalError
-from surefit.core.native.gram import centred_gram
 from surefit.core.native.inputs import side_matrix
-from surefit.data.batch import Batch
-from surefit.data.column_batch import ColumnBatch
-from surefit.data.columns import Columns
-from surefit.data.late_batch import LateBatch
-from surefit.stats import pair, rounding
+from surefit.core.native.sums.gram import centred_gram
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.column_batch import ColumnBatch
+from surefit.data.batches.columns import Columns
+from surefit.data.batches.deferred_batch import LateBatch
+from surefit.stats import double_double as pair
+from surefit.stats import rounding
 from surefit.stats.base import Statistic, seal
+from surefit.stats.cases import Trial
 from surefit.stats.overflow import refuse_overflow
-from surefit.stats.trials import Trial
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 # The error bound grows with the rows of a block, the time of joining blocks falls: narrow tables, whose rows
 # are soon added up, get longer blocks.
 BLOCK_ROWS = 2**18

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.data.extremes import LARGEST, SMALLEST, out_of_range
+from surefit.core.arrays import Vector
+from surefit.data.checks.float_range import LARGEST, SMALLEST, out_of_range
 
-Vector = NDArray[np.float64]
 SQUARED_TWICE = (1e-70, 1e74)
 
 

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.core.native.columns_dot import columns_dot, columns_times
-from surefit.data.batch import Batch
-
-Array = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.columns.columns_dot import columns_dot, columns_times
+from surefit.data.batches.batch import Batch
 
 BLOCK = 1 << 16  # cells that are converted at a time, few enough to stay in the cache
 
 
-def scores(X: Any, w: Array) -> Array:
+def scores(X: Any, w: Vector) -> Vector:
     """Return Xw for a dense or sparse X of any float type, w being (p,) or (p, K).
 
     >>> scores(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0, 4.0]))
@@ -37,7 +35,7 @@ def scores(X: Any, w: Array) -> Array:
     return out
 
 
-def scores_of(batch: Batch, w: Array, intercept: Any = None) -> Array:
+def scores_of(batch: Batch, w: Vector, intercept: Any = None) -> Vector:
     """Return Xw of a batch, with an intercept unless it is None, and with the offset of its rows.
 
     >>> scores_of(Batch(np.eye(2), offset=np.array([0.0, 10.0])), np.array([1.0, 2.0]), 0.5)
@@ -49,7 +47,7 @@ def scores_of(batch: Batch, w: Array, intercept: Any = None) -> Array:
     return z if batch.offset is None else z + batch.offset
 
 
-def pulled(X: Any, u: Array) -> Array:
+def pulled(X: Any, u: Vector) -> Vector:
     """Return X'u, u being (n,) or (n, K).
 
     >>> pulled(np.array([[1.0, 2.0]], dtype=np.float32), np.array([3.0]))
@@ -67,7 +65,7 @@ def pulled(X: Any, u: Array) -> Array:
     return total
 
 
-def bordered(block: Array, right: Array, below: Array, corner: float) -> Array:
+def bordered(block: Matrix, right: Vector, below: Vector, corner: float) -> Matrix:
     """Return a matrix with one more column, one more row, and what is in both: those of an intercept.
 
     >>> bordered(np.eye(1), np.array([2.0]), np.array([3.0]), 4.0)

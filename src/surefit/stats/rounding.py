@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.stats.pair import UNIT
+from surefit.core.arrays import Vector
+from surefit.stats.double_double import UNIT
 
-Vector = NDArray[np.float64]
 STRIP = 128  # rows that the kernel centres on a mean of their own
 
 

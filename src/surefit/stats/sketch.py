@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
-from surefit.data.table import Table
+from surefit.core.arrays import Vector
+from surefit.data.batches.batch import Batch
+from surefit.data.batches.table import Table
 from surefit.stats.base import Statistic, seal
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 
-Vector = NDArray[np.float64]
 Buffer = tuple[Vector, Vector]  # distinct values in increasing order, and the weight of each
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.column_facts import column_facts
-from surefit.core.native.moments import ColumnMoments, column_moments
-from surefit.data.batch import Batch
+from surefit.core.native.columns.column_facts import column_facts
+from surefit.core.native.sums.moments import ColumnMoments, column_moments
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic
 
 _CANCELS = 1e-6  # share of a column's square at which its scatter has lost too many digits

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.trials import SquaredTrial, Trial
+from surefit.stats.cases import SquaredTrial, Trial
 
 
 @dataclass(frozen=True, slots=True)

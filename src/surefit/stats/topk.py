@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.native.topk import top_k
-from surefit.data.batch import Batch
+from surefit.core.native.sums.topk import top_k
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.inputs import side_matrix
-from surefit.core.native.triangular import merge_triangular, triangular_factor
-from surefit.data.batch import Batch
+from surefit.core.native.sums.triangular import merge_triangular, triangular_factor
+from surefit.data.batches.batch import Batch
 from surefit.stats.base import Statistic, seal
-from surefit.stats.trials import Trial
+from surefit.stats.cases import Trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from surefit.core.diagnosis import SEVERITIES, Finding
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.public import public
 from surefit.core.registry import members
-from surefit.evaluate.frames import frame_of
+from surefit.evaluate.rows.frames import frame_of
 from surefit.study.checks.base import Check, Seen
-from surefit.study.copies import Copies
-from surefit.study.facts import gather
-from surefit.study.kinds import kinds_of
 from surefit.study.record import ColumnRecord, FindingRecord, plain
-from surefit.study.rows import Sampler, stream_of
-from surefit.study.task import decide_task
+from surefit.study.table.duplicates import Copies
+from surefit.study.table.facts import gather
+from surefit.study.table.kinds import kinds_of
+from surefit.study.table.stream import Sampler, stream_of
+from surefit.study.table.task import decide_task
 
 SAMPLE = 20_000  # rows that are looked at one by one
 

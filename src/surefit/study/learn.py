@@ -10,20 +10,20 @@ from typing import Any
 from surefit.core.config import threads
 from surefit.core.errors import ParameterError
 from surefit.core.public import public
-from surefit.evaluate.intervals_base import check_level
-from surefit.study.candidates import Entrant, entrants, unsuited
-from surefit.study.conclude import Conclusion
+from surefit.evaluate.scoring.interval_base import check_level
+from surefit.study.conclusion import Conclusion
 from surefit.study.events import Event, Listener, silent
-from surefit.study.fold import Work
-from surefit.study.leaderboard import entry_of
-from surefit.study.plan import limit, plan_rows
-from surefit.study.race import MOST_REPEATS, FoldWork, Race, Standing, run_race
-from surefit.study.result import Study
-from surefit.study.scoring import folds_for, metrics_for
-from surefit.study.streamed import StreamedWork
+from surefit.study.fitted.result import Study
+from surefit.study.fitted.threshold import Costs, check_costs
+from surefit.study.race.candidates import Entrant, entrants, unsuited
+from surefit.study.race.checkpoint import Unfinished
+from surefit.study.race.leaderboard import entry_of
+from surefit.study.race.metric_choice import folds_for, metrics_for
+from surefit.study.race.nested_fold import Work
+from surefit.study.race.race import MOST_REPEATS, FoldWork, Race, Standing, run_race
+from surefit.study.race.row_budget import limit, plan_rows
+from surefit.study.race.streamed_fold import StreamedWork
 from surefit.study.subject import MOST_CELLS, Subject, look
-from surefit.study.threshold import Costs, check_costs
-from surefit.study.unfinished import Unfinished
 
 RACE_SHARE = 0.7  # of the budget; the rest is for the last fit and for asking it questions
 STREAMED_FOLDS = 3  # each is read several times

@@ -15,12 +15,12 @@ from surefit.data.files import is_path
 from surefit.data.source import TableSource
 from surefit.data.stream import ArrowStream
 from surefit.study.audit import audit
-from surefit.study.decide import Decided, decide
-from surefit.study.digest import digest_of
 from surefit.study.events import Event, Listener
-from surefit.study.held import Held
 from surefit.study.record import FindingRecord, Task
-from surefit.study.rows import sample, stream_of
+from surefit.study.table.decide import Decided, decide
+from surefit.study.table.hashing import digest_of
+from surefit.study.table.prepared_rows import Held
+from surefit.study.table.stream import sample, stream_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

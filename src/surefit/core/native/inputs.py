@@ -1,7 +1,7 @@
 """What the faces of the kernels ask of their inputs, said once.
 
 X is a numpy array (C or Fortran order) or a scipy CSR matrix, of float32 or float64, and is never copied;
-the centred Gram also takes columns that lie apart (``surefit.data.columns``).
+the centred Gram also takes columns that lie apart (``surefit.data.batches.columns``).
 What stands beside it (weights, targets, gradients) is float64, and is converted where it is not.
 """
 

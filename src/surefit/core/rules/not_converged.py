@@ -8,7 +8,7 @@ import numpy as np
 
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Evidence, Finding, Rule
-from surefit.core.native.moments import ColumnMoments
+from surefit.core.native.sums.moments import ColumnMoments
 from surefit.core.trace import Trace
 
 LIKE_SIZE = 100.0  # ratio of standard deviations, up to which scaling columns hardly helps

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from surefit.core.diagnosis import Evidence, Finding, Rule, named
-from surefit.core.native.moments import ColumnMoments, column_moments
+from surefit.core.native.sums.moments import ColumnMoments, column_moments
 
 
 class ScaleRatio(Rule):

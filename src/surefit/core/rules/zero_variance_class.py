@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
-from surefit.core.native.grouped_moments import GroupedMoments, grouped_moments
+from surefit.core.native.sums.grouped_moments import GroupedMoments, grouped_moments
 
 
 class ZeroVarianceClass(Rule):

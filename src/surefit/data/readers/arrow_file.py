@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from surefit.data.agree import common_schema
+from surefit.data.checks.schemas import common_schema
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.stream import ArrowStream, Chain, batch_rows
 

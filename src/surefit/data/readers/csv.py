@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
-from surefit.data.agree import common_schema, is_number
+from surefit.data.checks.schemas import common_schema, is_number
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.readers.text import Found, TextFiles, check_names
 from surefit.data.readers.text_types import FALSE, MISSING, TRUE, Looks

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from surefit.core.errors import DataError
-from surefit.data.agree import name_given_twice
+from surefit.data.checks.schemas import name_given_twice
 from surefit.data.read import Reader
 from surefit.data.readers.arrow_table import ArrowTable
 

@@ -15,7 +15,7 @@ from surefit.data.matrix import distinct_labels, matrix
 from surefit.data.read import Reader, find_reader
 from surefit.data.readers.arrays import ArrayStream
 from surefit.data.readers.arrow_table import ArrowTable
-from surefit.data.spill import Spilled, spill
+from surefit.data.readers.spill import Spilled, spill
 from surefit.data.stream import ArrowStream, Block, MatrixStream
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from surefit.core.config import threads
-from surefit.data.agree import common_schema
+from surefit.data.checks.schemas import common_schema
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.stream import BATCH_BYTES, ArrowStream, Chain, batch_rows
 

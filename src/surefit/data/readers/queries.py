@@ -7,7 +7,7 @@ from typing import Any
 from surefit.data.files import DataFile, reading
 from surefit.data.read import Reader
 from surefit.data.readers.arrow_file import ArrowFile
-from surefit.data.spill import Spilled, SpillFolder, room_in, spill
+from surefit.data.readers.spill import Spilled, SpillFolder, room_in, spill
 
 
 class LazyFrameReader(Reader):

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Self
 
 from surefit.core.errors import DataError
-from surefit.data.agree import name_given_twice
+from surefit.data.checks.schemas import name_given_twice
 from surefit.data.files import DataFile
 from surefit.data.schema import Column
 from surefit.data.stream import total_rows

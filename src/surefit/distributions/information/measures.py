@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from surefit.core.errors import DataError, ParameterError
-from surefit.distributions.base import Distribution
-from surefit.distributions.information import between, tables
+import numpy as np
+
+from surefit.core.errors import DataError, ParameterError, RefusalError
+from surefit.distributions.base import Array, Distribution
+from surefit.distributions.information import tables
 from surefit.distributions.information.tables import nats_in
+from surefit.distributions.univariate import Univariate
 
 
 def entropy(p: Any, *, base: float = math.e, axis: int = -1) -> Any:
@@ -31,7 +34,7 @@ def cross_entropy(p: Any, q: Any, *, base: float = math.e, axis: int = -1) -> An
     1.2039728043
     """
     if _both(p, q):
-        return (p.entropy + between.divergence(p, q)) / nats_in(base)
+        return (p.entropy + _divergence_of(p, q)) / nats_in(base)
     return _plain(tables.cross_entropy(p, q, axis) / nats_in(base))
 
 
@@ -44,7 +47,7 @@ def kl_divergence(p: Any, q: Any, *, base: float = math.e, axis: int = -1) -> An
     (0.5108256238, inf)
     """
     if _both(p, q):
-        return between.divergence(p, q) / nats_in(base)
+        return _divergence_of(p, q) / nats_in(base)
     return _plain(tables.divergence(p, q, axis) / nats_in(base))
 
 
@@ -57,7 +60,7 @@ def jensen_shannon(p: Any, q: Any, *, share: float = 0.5, base: float = math.e, 
     if not 0 <= share <= 1:
         raise ParameterError(f"share={share!r} is not allowed; it must be a number in [0, 1].")
     if _both(p, q):
-        return between.jensen_shannon(p, q, share) / nats_in(base)
+        return _jensen_shannon_of(p, q, share) / nats_in(base)
     return _plain(tables.jensen_shannon(p, q, share, axis) / nats_in(base))
 
 
@@ -71,3 +74,49 @@ def _both(p: Any, q: Any) -> bool:
 
 def _plain(nats: Any) -> Any:
     return nats if getattr(nats, "ndim", 0) else float(nats)
+
+
+def _divergence_of(p: Distribution, q: Distribution) -> float:
+    """Return the Kullback-Leibler divergence: in closed form within a family, else summed or integrated."""
+    if type(p) is type(q) and hasattr(p, "divergence"):
+        try:
+            return float(p.divergence(q))
+        except RefusalError:
+            if not isinstance(p, Univariate):
+                raise
+    one, two = _comparable(p, q)
+    if not _covers(two, one):
+        return np.inf
+    return max(float(one.expectation(lambda x: one.log_density(x) - two.log_density(x))), 0.0)
+
+
+def _jensen_shannon_of(p: Distribution, q: Distribution, share: float) -> float:
+    """Return the Jensen-Shannon divergence of two distributions of one number, summed or integrated."""
+    one, two = _comparable(p, q)
+
+    def excess(of: Univariate) -> float:
+        def ratio(x: Array) -> Any:
+            with np.errstate(divide="ignore"):
+                own = (np.log(share) + one.log_density(x), np.log1p(-share) + two.log_density(x))
+            return of.log_density(x) - np.logaddexp(*own)
+
+        return float(of.expectation(ratio))
+
+    parts = ((share, one), (1.0 - share, two))
+    return max(sum(part * excess(of) for part, of in parts if part > 0), 0.0)
+
+
+def _comparable(p: Distribution, q: Distribution) -> tuple[Univariate, Univariate]:
+    """Refuse what has neither a closed form nor one number to integrate over."""
+    if isinstance(p, Univariate) and isinstance(q, Univariate) and p.discrete == q.discrete:
+        return p, q
+    raise RefusalError(
+        f"there is no closed form between {p!r} and {q!r}, and only two discrete or two continuous "
+        "distributions of one number can be compared without one: estimate it from samples."
+    )
+
+
+def _covers(large: Univariate, small: Univariate) -> bool:
+    """Whether one can take every value of the other."""
+    (low, high), (first, last) = large._ends, small._ends
+    return low <= first and last <= high

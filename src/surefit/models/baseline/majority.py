@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import Source

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from surefit.core.certificate import Certificate
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import Source

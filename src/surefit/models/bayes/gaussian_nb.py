@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
-from surefit.core.native.normal_scores import best_normal, normal_scores
+from surefit.core.native.scores.normal_scores import best_normal, normal_scores
 from surefit.core.parameters import Interval, Scale
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import Source
@@ -26,12 +27,9 @@ from surefit.models.candidate import Candidate
 from surefit.models.updating import OneStatisticClassifier
 from surefit.resample.streams import seed_of, stream
 from surefit.stats import rounding
+from surefit.stats.double_double import UNIT
 from surefit.stats.grouped_spread import GroupedSpread
 from surefit.stats.overflow import refuse_overflow
-from surefit.stats.pair import UNIT
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _TINY = np.finfo(np.float64).tiny
 

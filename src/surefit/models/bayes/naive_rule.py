@@ -16,12 +16,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.public import public
-from surefit.data.checks import check_weights
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from surefit.data.checks.cells import check_weights
 
 
 class Density(Protocol):

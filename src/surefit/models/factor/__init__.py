@@ -3,6 +3,6 @@
 ``components.py`` is the face of every model whose axes are principal ones: it maps rows to codes and back,
 and knows the normal distribution that the axes stand for. ``pca.py`` chooses how to find the axes (moments,
 triangular factor, singular vectors, block Krylov), ``dimension.py`` how many to keep, and ``optimality.py``
-proves that no others are better. The algebra is in ``solvers/principal_axes.py`` and
-``solvers/randomized_svd.py``.
+proves that no others are better. The algebra is in ``solvers/linalg/principal_axes.py`` and
+``solvers/linalg/randomized_svd.py``.
 """

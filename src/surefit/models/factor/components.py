@@ -7,16 +7,16 @@ from math import log, pi
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
-from surefit.data.checks import check_weights
+from surefit.data.checks.cells import check_weights
 from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -24,9 +24,6 @@ from surefit.models.factor.optimality import recomputed
 from surefit.models.transformer import Invertible
 
 _BLOCK = 2**18  # cells; a block stays in the cache between being centred and being projected
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=True):

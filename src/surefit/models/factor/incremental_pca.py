@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import Count
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.models.base import Learned
 from surefit.models.factor.components import PrincipalComponents
-from surefit.models.factor.finish import Components, evidence_of, from_moments
-from surefit.models.prepare.plain import seen
+from surefit.models.factor.spectrum import Components, evidence_of, from_moments
+from surefit.models.prepare.recompute import seen
 from surefit.stats.moments import Moments
 
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is kept

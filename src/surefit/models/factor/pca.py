@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,14 +16,15 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.parameters import Count, Interval, RandomState, Tolerance, WholeNumber
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.base import Learned
 from surefit.models.factor.components import PrincipalComponents
-from surefit.models.factor.finish import (
+from surefit.models.factor.optimality import stationary
+from surefit.models.factor.spectrum import (
     Components,
     evidence_of,
     finished,
@@ -30,15 +32,58 @@ from surefit.models.factor.finish import (
     from_whole_rows,
     rows_of,
 )
-from surefit.models.factor.optimality import stationary
-from surefit.models.factor.rows import RowBlocks, centred_rows
-from surefit.models.prepare.plain import seen
+from surefit.models.prepare.recompute import seen
 from surefit.resample.streams import seed_of, stream
-from surefit.solvers.randomized_svd import leading_axes
+from surefit.solvers.linalg.randomized_svd import leading_axes
 from surefit.stats.moments import Moments
 from surefit.stats.scatter_product import ScatterProduct
 from surefit.stats.spread import Spread
 from surefit.stats.triangular import TriangularFactor
+
+PARTS = 16  # for threads; a fixed number, so that sums are the same for any number of them
+MOST_CELLS = 2**28  # of a sparse matrix that is filled
+
+
+@dataclass(frozen=True, slots=True)
+class RowBlocks:
+    """A table in memory, in parts for threads."""
+
+    schema: Schema
+    batch: Batch
+
+    def __iter__(self) -> Iterator[Batch]:
+        for part in self.parts():
+            yield from part
+
+    def parts(self) -> Sequence[Source]:
+        """Blocks of consecutive rows, without a copy."""
+        count = min(PARTS, max(1, len(self.batch)))
+        cuts = pairwise(len(self.batch) * part // count for part in range(count + 1))
+        return [ArraySource(self.schema, self._some(slice(*cut))) for cut in cuts]
+
+    def _some(self, rows: slice) -> Batch:
+        X: Any = self.batch.X
+        weight = self.batch.weight
+        return Batch(X[rows], weight=None if weight is None else weight[rows], start=rows.start)
+
+
+def centred_rows(source: Source, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """All rows that count, dense, less the mean and times the root of their weight."""
+    blocks = []
+    for batch in source:
+        X: Any = batch.X
+        if sparse.issparse(X) and X.shape[0] * X.shape[1] > MOST_CELLS:
+            raise RefusalError(
+                f"all axes of a sparse {X.shape[0]} x {X.shape[1]} table would take as much memory as its "
+                "dense form: pass n_components as a small number."
+            )
+        centred = (X.toarray() if sparse.issparse(X) else X) - mean
+        if batch.weight is not None:
+            counted = batch.weight > 0
+            centred = centred[counted] * np.sqrt(batch.weight[counted])[:, None]
+        blocks.append(centred)
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
 
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
 ITERATIONS = 500

@@ -3,6 +3,7 @@
 Each is a transformer whose fit is one mergeable statistic, so it streams over sources in one pass, takes more
 rows by ``partial_fit`` and joins with another by ``merge``. Names, parameters, attributes and results are
 scikit-learn's where it has them. Each also learns ``n_samples_seen_``, the weight of the rows behind it, so
-that its certificate notices a changed weight. ``plain.py`` holds the recomputations that certificates rest
-on. To add one: a file here with a class that derives from ``Transformer``; the laws of the registry test it.
+that its certificate notices a changed weight. ``recompute.py`` holds the recomputations that certificates
+rest on. To add one: a file in the room of its kind with a class that derives from ``Transformer``; the laws
+of the registry test it.
 """

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.trace import Trace
-from surefit.data.batch import Batch
+from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
-from surefit.models.prepare.plain import block, change
+from surefit.models.prepare.recompute import block, change
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
 

@@ -27,7 +27,7 @@ class Conditioning:
 def condition_of_problem(f: Function, x: ArrayLike, gradient: Function | None = None) -> Conditioning:
     """Return the ratio of curvatures of f at x: gradient descent needs steps in proportion to it.
 
-    That of a matrix is :class:`surefit.solvers.singular_values.SingularValues`.
+    That of a matrix is :class:`surefit.solvers.linalg.singular_values.SingularValues`.
 
     >>> round(condition_of_problem(lambda x: x[0] ** 2 + 50 * x[1] ** 2, [0.0, 0.0]).number, 6)
     50.0

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 from surefit.solvers.conditions.differences import Vector
 from surefit.solvers.conditions.problem import ConstrainedProblem
-from surefit.solvers.linear_program import linear_program
 from surefit.solvers.program.data import Program
+from surefit.solvers.program.linear_program import linear_program
 from surefit.solvers.program.phase_one import InfeasibleError
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
-from surefit.solvers.base import Solution, Solver, Stop
-from surefit.solvers.objective import At, Objective
+from surefit.solvers.objective.base import At, Objective
+from surefit.solvers.objective.solver import Solution, Solver, Stop
 
 Array = NDArray[np.float64]
 Move = tuple[Array, float]  # the next point, and the step that led there

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import EPS, Method, Move, whole
 from surefit.solvers.methods.line import Line
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def inverse_update(B: Array, s: Array, y: Array) -> Array:
 class Bfgs(Method):
     """Steps along -Bg that meet the strong Wolfe conditions; ``update`` is ``inverse`` or ``direct``.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> rosenbrock = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
     >>> Bfgs(tolerance=1e-9).solve(FunctionObjective(rosenbrock, [-1.2, 1.0])).x.round(6)
     array([1., 1.])

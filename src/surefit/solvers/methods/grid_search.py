@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class GridSearch(Method):
     ``axes`` are the candidates of each variable. One iteration is a line of the grid, with all candidates of
     the last variable; the point after it is the best so far.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> bowl = FunctionObjective(lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0])
     >>> GridSearch(axes=[[-1, 0, 1, 2]] * 2).solve(bowl).x
     array([ 1., -1.])

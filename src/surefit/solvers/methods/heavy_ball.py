@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move, whole
-from surefit.solvers.methods.smoothness import smoothness_near
-from surefit.solvers.objective import Objective
+from surefit.solvers.methods.lipschitz import smoothness_near
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class HeavyBall(Method):
     :math:`t = 4 / (\sqrt L + \sqrt m)^2` and :math:`\beta = ((\sqrt L - \sqrt m) / (\sqrt L + \sqrt m))^2`.
     Without a ``step``, it is 1 over the curvature at the start.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> f, slope = lambda x: 0.5 * x[0] ** 2 + 50 * x[1] ** 2, lambda x: x * [1.0, 100.0]
     >>> solver = HeavyBall(step=4 / 121, momentum=(9 / 11) ** 2)
     >>> solver.solve(FunctionObjective(f, [10.0, 1.0], gradient=slope)).iterations < 100

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move, whole
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 

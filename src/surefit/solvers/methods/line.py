@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.solvers.line_search import Along, strong_wolfe
+from surefit.solvers.first_order.wolfe_line_search import Along, strong_wolfe
 from surefit.solvers.methods.base import dot, whole
-from surefit.solvers.objective import At, Objective
+from surefit.solvers.objective.base import At, Objective
 
 Array = NDArray[np.float64]
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 class Line:
     """x + t d, for one search.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> bowl = FunctionObjective(lambda x: x @ x, [2.0], gradient=lambda x: 2 * x)
     >>> line = Line(bowl, np.array([2.0]), np.array([-4.0]), bowl.at(np.array([2.0])))
     >>> line.phi(0.5)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move, dot, whole
-from surefit.solvers.methods.smoothness import smoothness_near
-from surefit.solvers.objective import Objective
+from surefit.solvers.methods.lipschitz import smoothness_near
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class Nesterov(Method):
     which makes the rate linear on strongly convex functions. Without a ``step``, it is 1 over the curvature
     at the start, halved whenever the function curves more.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> f, slope = lambda x: 0.5 * x[0] ** 2 + 50 * x[1] ** 2, lambda x: x * [1.0, 100.0]
     >>> Nesterov().solve(FunctionObjective(f, [10.0, 1.0], gradient=slope)).holds
     True

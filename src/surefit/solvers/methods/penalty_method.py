@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
-from surefit.solvers.constrained import ConstrainedObjective
-from surefit.solvers.function import FunctionObjective
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.bfgs import Bfgs
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.constrained_function import ConstrainedObjective
+from surefit.solvers.objective.function import FunctionObjective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 

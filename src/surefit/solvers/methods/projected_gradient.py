@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import EPS, Method, Move, dot
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class ProjectedGradient(Method):
     halved until the objective falls below the highest of the last few values.
 
     >>> from surefit.penalties import L2Ball
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> far = FunctionObjective(lambda x: (x - [3, 4]) @ (x - [3, 4]), [0.0, 0.0], penalty=L2Ball(1.0))
     >>> ProjectedGradient().solve(far).x.round(6)
     array([0.6, 0.8])

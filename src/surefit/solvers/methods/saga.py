@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
-from surefit.solvers.methods.native_terms import NativeTerms, native_terms
-from surefit.solvers.methods.term_smoothness import greatest_smoothness
-from surefit.solvers.methods.terms import RowTerms, has_terms, terms_of
-from surefit.solvers.objective import Objective
+from surefit.solvers.methods.lipschitz import greatest_smoothness
+from surefit.solvers.methods.terms import NativeTerms, RowTerms, has_terms, native_terms, terms_of
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ Array = NDArray[np.float64]
 class Saga(Method):
     """One iteration is a pass: as many draws as there are terms; a penalty by its proximal step.
 
-    >>> from surefit.solvers.function import FunctionObjective, Terms
+    >>> from surefit.solvers.objective.function import FunctionObjective, Terms
     >>> y = np.array([1.0, 2.0, 6.0])
     >>> mean = FunctionObjective(
     ...     lambda x: np.mean((x - y) ** 2) / 2, [0.0], terms=Terms(3, lambda x, i: x - y[i])

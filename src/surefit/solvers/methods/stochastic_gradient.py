@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
-from surefit.solvers.methods.native_terms import native_terms
-from surefit.solvers.methods.terms import Draws, has_terms, terms_of
-from surefit.solvers.objective import Objective
+from surefit.solvers.methods.terms import Draws, has_terms, native_terms, terms_of
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -27,7 +26,7 @@ class StochasticGradient(Method):
 
     A batch of all terms is gradient descent. ``average=True`` returns the mean of the last pass's points.
 
-    >>> from surefit.solvers.function import FunctionObjective, Terms
+    >>> from surefit.solvers.objective.function import FunctionObjective, Terms
     >>> y = np.array([1.0, 2.0, 6.0])
     >>> mean = FunctionObjective(
     ...     lambda x: np.mean((x - y) ** 2) / 2, [0.0], terms=Terms(3, lambda x, i: x - y[i])

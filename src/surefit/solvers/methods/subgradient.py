@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.terms import Draws, terms_of
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 Decay = Literal["root", "harmonic", "none"]
@@ -29,7 +29,7 @@ class Subgradient(Method):
     Without a ``step`` the first one is as long as the start is from the origin. ``batch_size`` takes the
     subgradient of that many terms, drawn at random: the stochastic subgradient method.
 
-    >>> from surefit.solvers.function import FunctionObjective, Shape
+    >>> from surefit.solvers.objective.function import FunctionObjective, Shape
     >>> kinked = FunctionObjective(
     ...     lambda x: abs(x[0] - 1), [3.0], gradient=lambda x: np.sign(x - 1), shape=Shape(smooth=False)
     ... )

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.solvers.methods.base import Move
-from surefit.solvers.methods.native_terms import NativeTerms, native_terms
+from surefit.solvers.methods.lipschitz import greatest_smoothness
 from surefit.solvers.methods.saga import Saga
-from surefit.solvers.methods.term_smoothness import greatest_smoothness
-from surefit.solvers.methods.terms import RowTerms, terms_of
-from surefit.solvers.objective import Objective
+from surefit.solvers.methods.terms import NativeTerms, RowTerms, native_terms, terms_of
+from surefit.solvers.objective.base import Objective
 
 Array = NDArray[np.float64]
 
@@ -25,7 +24,7 @@ Array = NDArray[np.float64]
 class Svrg(Saga):
     """One iteration is a full gradient and as many draws as there are terms; a penalty by its prox.
 
-    >>> from surefit.solvers.function import FunctionObjective, Terms
+    >>> from surefit.solvers.objective.function import FunctionObjective, Terms
     >>> y = np.array([1.0, 2.0, 6.0])
     >>> mean = FunctionObjective(
     ...     lambda x: np.mean((x - y) ** 2) / 2, [0.0], terms=Terms(3, lambda x, i: x - y[i])

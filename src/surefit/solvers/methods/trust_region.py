@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from surefit.core.errors import ParameterError
-from surefit.solvers.base import Needs
 from surefit.solvers.methods.base import EPS, Method, Move, whole
-from surefit.solvers.objective import Objective
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ SHRINK, GROW = 0.25, 2.0
 class TrustRegion(Method):
     """Steps to the model's minimum in a ball of ``radius``, which follows how well the model predicts.
 
-    >>> from surefit.solvers.function import FunctionObjective
+    >>> from surefit.solvers.objective.function import FunctionObjective
     >>> rosenbrock = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
     >>> TrustRegion(tolerance=1e-9).solve(FunctionObjective(rosenbrock, [-1.2, 1.0])).x.round(6)
     array([1., 1.])

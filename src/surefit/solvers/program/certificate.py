@@ -28,7 +28,7 @@ def optimality_certificate(
     >>> optimality_certificate(program, np.array([1.0]), nothing).value
     0.0
     """
-    from surefit.solvers.program.convexity import smallest_curvature
+    from surefit.solvers.program.definiteness import smallest_curvature
 
     residual = program.gradient(x) + multipliers.force(program)
     gap, terms = _gap(program, x, multipliers)

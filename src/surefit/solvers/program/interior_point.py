@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from surefit.core.trace import Trace
 from surefit.solvers.program.data import Vector
-from surefit.solvers.program.kkt import System
+from surefit.solvers.program.kkt_system import System
 from surefit.solvers.program.scaling import Balanced
 
 TARGET = 1e-10  # relative; polishing brings the rest, and the proof is measured in the user's units

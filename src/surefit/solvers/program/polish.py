@@ -7,7 +7,7 @@ from scipy import sparse
 
 from surefit.solvers.program.data import Multipliers, Vector
 from surefit.solvers.program.interior_point import Inequalities, Inside
-from surefit.solvers.program.kkt import System
+from surefit.solvers.program.kkt_system import System
 from surefit.solvers.program.scaling import Balanced
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surefit.solvers.program.convexity import opposite_rows
 from surefit.solvers.program.data import Matrix, Multipliers, Program, Vector
+from surefit.solvers.program.definiteness import opposite_rows
 
 ROUNDS = 12  # each takes the square root of what is out of balance
 

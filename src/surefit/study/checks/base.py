@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from surefit.core.diagnosis import Finding
 from surefit.core.registry import Registered
 from surefit.data.arrow import to_numpy
-from surefit.data.distinct import distinct
+from surefit.data.batches.distinct import distinct
 from surefit.data.schema import Column
-from surefit.study.copies import Copies
-from surefit.study.facts import TableFacts
 from surefit.study.record import ColumnRecord
-from surefit.study.task import TaskDecision
-from surefit.study.typed import convert, type_of
+from surefit.study.table.duplicates import Copies
+from surefit.study.table.facts import TableFacts
+from surefit.study.table.task import TaskDecision
+from surefit.study.table.typed import convert, type_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,9 +10,9 @@ import pyarrow as pa
 from scipy import special, stats
 
 from surefit.core.diagnosis import Finding
-from surefit.evaluate.compare_multiple import adjust_pvalues
+from surefit.evaluate.compare.multiple_testing import adjust_pvalues
 from surefit.study.checks.base import Case, Check, Seen, Vector, quoted
-from surefit.study.facts import ColumnFacts, TableFacts
+from surefit.study.table.facts import ColumnFacts, TableFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from surefit.core.diagnosis import Finding
 from surefit.study.checks.base import Case, Check, Seen
-from surefit.study.one_column import (
+from surefit.study.table.single_column_skill import (
     FOLDS,
     Told,
     binned,

@@ -38,7 +38,7 @@ class MixedTypes(Check):
 
     @staticmethod
     def _example(seen: Seen, name: str, what: str) -> str:
-        from surefit.study import spellings
+        from surefit.study.table import spellings
 
         cells = seen.sample.column(name).combine_chunks().drop_null().cast(pa.large_string())
         fits = spellings.are_numbers(cells) if what == "numbers" else spellings.to_dates(cells).is_valid()

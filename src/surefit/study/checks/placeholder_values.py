@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from surefit.core.diagnosis import Finding
 from surefit.study.checks.base import Case, Check, Seen, counted
-from surefit.study.facts import ColumnFacts
-from surefit.study.spellings import NOTHING
+from surefit.study.table.facts import ColumnFacts
+from surefit.study.table.spellings import NOTHING
 
 
 class PlaceholderValues(Check):

@@ -15,8 +15,6 @@ from surefit.core.errors import ParameterError
 from surefit.core.parameters import Parameter, RandomState, parameters_of
 from surefit.core.registry import Registered
 
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 

@@ -10,9 +10,10 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, Positive, RandomState, WholeNumber
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 Flip = Annotated[float, Interval(0, 0.5, open_high=True)]
 

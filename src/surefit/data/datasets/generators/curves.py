@@ -9,9 +9,10 @@ from typing import Annotated, Self
 import numpy as np
 from scipy.special import i0e
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 
 def _moon(y: Codes, place: Vector) -> Matrix:

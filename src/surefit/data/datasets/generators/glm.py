@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, NonNegative, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Generated, checked, stream
 
 FamilyName = Literal["gaussian", "binomial", "poisson", "gamma", "inverse_gaussian", "negative_binomial"]
 

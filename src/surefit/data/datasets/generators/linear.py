@@ -7,10 +7,11 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Fraction, Interval, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Mask, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, Mask, checked, stream
 
 Correlation = Annotated[float, Interval(-1, 1, open_low=True, open_high=True)]
 Condition = Annotated[float, Interval(1, None)]

@@ -7,9 +7,10 @@ from typing import Annotated, Self
 
 import numpy as np
 
+from surefit.core.arrays import Matrix
 from surefit.core.parameters import Count, Interval, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Generated, Mask, Matrix, checked, stream
+from surefit.data.datasets.generators.base import Generated, Mask, checked, stream
 
 Share = Annotated[float, Interval(0, 1, open_low=True)]
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from typing import Annotated, Self
 import numpy as np
 from scipy.special import expit, logit
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, NonNegative, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,10 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Generated, checked, stream
 
 Memory = Annotated[float, Interval(-1, 1, open_low=True, open_high=True)]
 

@@ -9,10 +9,11 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Interval, Positive, RandomState, WholeNumber
 from surefit.data.datasets.frames import FrameKind, category, frame_of
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, Vector, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 Missing = Annotated[float, Interval(0, 1, open_high=True)]
 

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 
+from surefit.core.arrays import Matrix
 from surefit.core.parameters import Count, Positive, RandomState
 from surefit.data.datasets.generators import surprise
-from surefit.data.datasets.generators.base import Codes, Generated, Matrix, checked, stream
+from surefit.data.datasets.generators.base import Codes, Generated, checked, stream
 
 
 @dataclass(frozen=True, eq=False)

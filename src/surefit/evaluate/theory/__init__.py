@@ -1,0 +1,9 @@
+"""What learning theory says about rows and hypotheses, as functions of numbers.
+
+``hoeffding`` bounds how far a mean over rows can be from the truth, whatever the distribution, for one
+model or for the best of several; ``finite_hypotheses`` counts hypotheses: their risks, the version space,
+the posterior and the average; ``curse_of_dimensionality`` says how large a neighbourhood must be to hold
+some of the rows.
+
+To add a bound: a function with the formula in its docstring and the numbers of a textbook as its test.
+"""

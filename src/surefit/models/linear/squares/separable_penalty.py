@@ -1,0 +1,172 @@
+"""Squared loss with a penalty of single coefficients, from any source: one target after the other.
+
+A source that is read piece by piece is solved by its moments, gathered in one pass, and so are many rows of
+few columns where those serve several targets or strengths; other rows in memory by their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import RefusalError
+from surefit.core.native.sums.moments import ColumnMoments
+from surefit.core.trace import Trace
+from surefit.data.batches.batch import Batch
+from surefit.data.source import MappedSource, Source, in_memory
+from surefit.engine.base import Engine
+from surefit.losses.squared import Squared
+from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
+from surefit.penalties.base import Penalty
+from surefit.solvers.linalg.column_order import passes_pay
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import proved
+from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.sums import SquaredSums
+from surefit.stats.moments import Moments
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+NARROW = 400
+Problem = SquaredColumns | SquaredSums
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Coefficients (p, k) and intercepts, each target's gap and rounds, and the worst target's proof."""
+
+    coef: Matrix
+    intercept: Vector
+    gap: Vector
+    rounds: NDArray[np.intp]
+    certificate: Certificate
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def problems(source: Source, engine: Engine, fit_intercept: bool, *, once: bool = False) -> list[Problem]:
+    """Return one problem a target; ``once``: each is solved for one strength."""
+    batch = in_memory(source)
+    passes = once and batch is not None and source.schema.targets == 1 and passes_pay(batch.X)
+    if batch is not None and (passes or not tall(batch)):
+        Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
+        return [SquaredColumns(batch.X, y, batch.weight, fit_intercept=fit_intercept) for y in Y.T]
+    width = source.schema.width
+    if batch is None and width > LARGEST_GRAM:
+        raise RefusalError(
+            f"a table of {width} columns that is not in memory would need their square, which is kept up to "
+            f"{LARGEST_GRAM}: leave columns out, or load the table as one sparse or dense array."
+        )
+    moments = Moments.of(by_rows(batch)) if batch is not None else engine.accumulate(Moments.of, source)
+    targets = range(moments.targets)
+    return [SquaredSums.of(moments, target=target, fit_intercept=fit_intercept) for target in targets]
+
+
+def tall(batch: Batch) -> bool:
+    """Whether rows in memory are so many that one Gram matrix costs less than a few passes over them."""
+    rows, columns = batch.X.shape
+    return bool(columns <= NARROW and rows >= 4 * columns)
+
+
+def within(problem: Any, tolerance: float) -> float:
+    """Return the gap to stop at, in units of the objective.
+
+    From sums the last digits cost next to nothing, and leave the tolerance to what rounding did to the sums.
+    """
+    asked = tolerance * scale_of(problem)
+    if isinstance(problem, SquaredSums):
+        return max(1e-4 * asked, min(asked, 1e-15 * scale_of(problem)))
+    return asked
+
+
+def by_rows(batch: Batch) -> Batch:
+    """Return the batch with a sparse matrix by rows, which folds and moments are taken from."""
+    X: Any = batch.X
+    return replace(batch, X=X.tocsr()) if sparse.issparse(X) and X.format != "csr" else batch
+
+
+def scale_of(problem: Any) -> float:
+    """Return what a gap is measured by: the loss of the best constant."""
+    return max(0.5 * problem.energy, np.finfo(float).tiny)
+
+
+def fit(
+    source: Source,
+    engine: Engine,
+    penalty: Penalty,
+    *,
+    fit_intercept: bool,
+    tolerance: float,
+    max_iter: int,
+    start: Matrix | None,
+    trace: Trace,
+) -> Fitted:
+    """Minimise for each target; the gap is held to ``tolerance`` times the loss of the best constant."""
+    each = problems(source, engine, fit_intercept, once=True)
+    table = penalty.table(source.schema.width)
+    found = [
+        problem.solve(
+            table,
+            start=None if start is None else start[:, k],
+            tolerance=within(problem, tolerance),
+            max_iter=max_iter,
+            trace=trace,
+        )
+        for k, problem in enumerate(each)
+    ]
+    proofs = [
+        proved(one.primal, one.gap + one.doubt, scale_of(problem), tolerance)
+        for one, problem in zip(found, each, strict=True)
+    ]
+    return Fitted(
+        np.column_stack([one.coef for one in found]),
+        np.array([one.intercept for one in found]),
+        np.array([one.gap for one in found]),
+        np.array([one.epochs for one in found]),
+        max(proofs, key=lambda proof: proof.value),
+        evidence_of(each[0], source.schema.rows),
+    )
+
+
+def evidence_of(problem: Any, rows: int | None) -> dict[str, Any]:
+    """Return what the rules of the diagnosis look at; sums do not know the range of a column."""
+    unknown = np.full_like(problem.mean_x, np.nan)
+    columns = ColumnMoments(1.0, problem.mean_x, problem.spread, unknown, unknown)
+    return {} if rows is None else {"column_moments": columns, "rows": rows}
+
+
+def recomputed(
+    source: Source,
+    engine: Engine,
+    penalty: Penalty,
+    coef: Matrix,
+    intercept: Vector,
+    fit_intercept: bool,
+    tolerance: float,
+) -> Certificate:
+    """Prove coefficients from the data, one target after the other; the worst proof counts."""
+    proofs = []
+    for k in range(coef.shape[1]):
+        objective = Objective(one_target(source, k), engine, Squared(), penalty, fit_intercept=fit_intercept)
+        packed = np.append(coef[:, k], intercept[k]) if fit_intercept else coef[:, k]
+        proofs.append(objective.certificate(packed, tolerance))
+    return max(proofs, key=lambda proof: proof.value)
+
+
+def one_target(source: Source, k: int) -> Source:
+    """Return the source with one of its targets, flat."""
+    return MappedSource(source, source.schema, _OneTarget(k))
+
+
+@dataclass(frozen=True, slots=True)
+class _OneTarget:
+    k: int
+
+    def __call__(self, batch: Batch) -> Batch:
+        y: Any = batch.y
+        return batch if y.ndim == 1 else Batch(batch.X, y[:, self.k], batch.weight, batch.start)

@@ -1,0 +1,434 @@
+"""What all forests share: how their trees are grown, judged by rows out of bag, and proved."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
+from surefit.core.parameters import validate
+from surefit.core.trace import Trace
+from surefit.data.batches.batch import Batch
+from surefit.data.source import Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.ensemble import STATED, drift
+from surefit.models.tree.growing.binned_search import rows_told_apart
+from surefit.models.tree.growing.forest_errors import ForestErrors, grow_into, judge
+from surefit.models.tree.growing.forest_grower import Grower, tree_seeds
+from surefit.models.tree.growing.forest_samples import (
+    judged_blocks,
+    leaf_drift,
+    packed_members,
+    weights_drawn,
+)
+from surefit.models.tree.nodes.compact_forest import KeptForest, numbered, widened
+from surefit.models.tree.nodes.forest_arrays import (
+    Bootstrap,
+    ForestParameters,
+    answers_in_units,
+    loss_unit,
+    some_trees,
+    tree_nodes,
+)
+from surefit.models.tree.nodes.forest_store import ForestStore
+from surefit.models.tree.nodes.node_arrays import Nodes
+from surefit.models.tree.nodes.parameters import Target, scaled_by
+from surefit.models.tree.rows.matrix import category_mask, find_levels, level_counts, matrix_of, whole
+from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.streams.learning import certify_forest, is_streamed, learn_forest
+from surefit.models.tree.targets.base import TreeRows
+from surefit.models.tree.trees.base import DecisionTree
+from surefit.models.tree.trees.proof import Problem, best_splits
+from surefit.resample.streams import seed_of
+from surefit.stats.missing import Missing
+
+Floats = NDArray[np.float64]
+
+TREES = 3  # looked at again, unless they have more
+CELLS = 1e8  # than these, so that a proof takes seconds: rows times columns times depths
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """By how much splits fall short of the best of their nodes: rounding, where they hold.
+
+    trees, splits: how many were scored again. why_none: a reason, in words.
+    """
+
+    worst: float = 0.0
+    trees: int = 0
+    splits: int = 0
+    why_none: str = ""
+
+    def said_with(self, found: Certificate) -> Certificate:
+        """The certificate with what was scored; in words where that is nothing."""
+        parts = {**found.parts, "trees scored again": self.trees, "splits scored again": self.splits}
+        words = "" if self.splits else f" no split being scored again ({self.why_none}),"
+        return replace(found, measure=found.measure + words, parts=parts)
+
+
+def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_bins: bool) -> Rescored:
+    """Score the splits of some trees again.
+
+    by_bins: large nodes were searched by bins, and are left out.
+    """
+    X, target = grower.X, grower.target
+    worst, cells, trees, splits = 0.0, 0.0, 0, 0
+    why_none = "large nodes were searched by bins" if by_bins else "trees have none"
+    for t in np.linspace(0, forest.trees - 1, min(TREES, forest.trees)).astype(int).tolist():
+        nodes = scaled_by(tree_nodes(forest, t, grower.kind, target.classes, grower.levels), target)
+        cells += float(X.size) * float(nodes.depths.max() + 1)
+        if cells > CELLS:
+            why_none = why_none if trees else f"a tree takes more than {CELLS:.0e} cells to prove"
+            break
+        seed = int(seeds[t])
+        weight = weights_drawn(grower.sample, len(X), seed, target)
+        rules = replace(grower.rules, seed=seed)
+        exact = rows_told_apart(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
+        problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact, target.grain)
+        worst = max(worst, *best_splits(nodes, problem).values())
+        looked_at = nodes.inner if exact is None else nodes.inner & (nodes.grown.rows <= exact)
+        trees, splits = trees + 1, splits + int(np.count_nonzero(looked_at))
+    return Rescored(worst, trees, splits, why_none)
+
+
+BLOCK = 10  # trees that are grown at a time, between which a fit can be watched and stopped
+SETTLING = 3  # blocks over which the loss must not have moved
+
+
+class Forest(TreeRows, abstract=True):
+    """Trees grown from samples of the rows, each split chosen among some columns, and averaged."""
+
+    n_estimators: int
+    bootstrap: Bootstrap
+    oob_score: Any
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    warm_start: bool
+    max_samples: Any
+    ccp_alpha: float
+    settled: float
+    keep_members: bool
+    missing: str
+    splitter: str = "best"
+    min_impurity: float = 0.0
+    min_gain: float = 0.0
+    loss_name: ClassVar[str]
+
+    loss_curve_: Floats
+    loss_trees_: NDArray[np.int64]
+    row_cumulative_: Floats
+    member_error_: float
+    member_correlation_: float
+    nodes_: NDArray[np.uint64]
+    node_start_: NDArray[np.int64]
+    leaf_value_: Floats
+    leaf_weight_: NDArray[Any]
+    leaf_impurity_: NDArray[Any]
+    leaf_start_: NDArray[np.int64]
+    tree_importance_: Floats
+    level_bits_: NDArray[np.uint64]
+    level_start_: NDArray[np.int64]
+    inner_value_: Floats
+    inner_impurity_: NDArray[Any]
+    tree_seeds_: NDArray[np.uint64]
+    seed_: int
+    draws_: int
+    rows_: int
+    searched_by_bins_: bool
+    max_features_: int
+    n_outputs_: int
+    oob_answers_: Floats
+    oob_value_: float
+    leaf_member_: NDArray[np.int32]
+    member_target_: Floats
+
+    @abstractmethod
+    def _tree(self, seed: int) -> DecisionTree:
+        """An unfitted tree with the parameters of one of this forest's."""
+
+    @abstractmethod
+    def _forest_parameters(self, common: dict[str, Any]) -> ForestParameters:
+        """What is learnt, with what is the class's own."""
+
+    @abstractmethod
+    def _truth(self, target: Target) -> Floats:
+        """The target as leaves would say it if they were right, (n, width)."""
+
+    @abstractmethod
+    def _score_of(self, errors: ForestErrors, target: Target, batch: Batch) -> float:
+        """The score of the answers for rows out of bag, as scikit-learn has it."""
+
+    @property
+    def _class_counts(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def _balanced(self) -> bool:
+        return False
+
+    @classmethod
+    def of_older_file(cls, parameters: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+        """Fitted values that an older version wrote, as they are kept now."""
+        from surefit.models.tree.nodes.older_files import forest_of_older_file
+
+        return forest_of_older_file(state)
+
+    def _iteration_limit(self) -> int:
+        return -(-self.n_estimators // BLOCK)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
+        validate(self)
+        if self.oob_score and not self.bootstrap:
+            raise ParameterError(
+                "Out of bag estimation only available if bootstrap=True: ask for one of both."
+            )
+        if self.max_samples is not None and not self.bootstrap:
+            raise ParameterError(
+                "`max_sample` cannot be set if `bootstrap=False`. "
+                "Either switch to `bootstrap=True` or set `max_sample=None`."
+            )
+        if self._continues():
+            more = self.n_estimators - len(self.tree_seeds_)
+            if more < 0:
+                raise ParameterError(
+                    f"n_estimators={self.n_estimators} must be larger or equal to "
+                    f"len(estimators_)={len(self.tree_seeds_)} when warm_start==True."
+                )
+            if more == 0:
+                warn(
+                    "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                    SurefitWarning,
+                )
+                if not self.oob_score or len(self.oob_answers_):
+                    return
+        super()._fit(X, y, sample_weight, **also)
+
+    def _continues(self) -> bool:
+        return self.warm_start and "tree_seeds_" in self.__dict__
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        source = without_silent_classes(self, source)
+        who, schema = type(self).__name__, source.schema
+        if is_streamed(self, source, engine):
+            return learn_forest(self, source, engine, trace, BLOCK)
+        cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
+        batch = whole(source, who)
+        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
+        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        X, weight = matrix_of(batch.X, levels), self._weights(batch)
+        target = self._target(batch, weight)
+        goes_on = self._continues()
+        seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
+        grower = Grower(self, X, target, weight, level_counts(levels, X.shape[1]), seed)
+        errors = self._errors(batch, target)
+        store = ForestStore()
+        seeds = tree_seeds(seed, self.n_estimators)
+        if goes_on:
+            store.add(forest := self._grown())
+            for block, own in judged_blocks(forest, seeds, self.loss_trees_):
+                judge(errors, block, own, X, grower)
+                errors.record()
+        counted = self.loss_trees_.tolist() if goes_on else []
+        self.__dict__.pop("_views", None)
+
+        def learned(last: bool = False) -> Learned:
+            forest = store.forest(last=last)
+            return self._learned(forest, counted, errors, grower, batch, levels, seeds[: forest.trees], cells)
+
+        steps = [seeds[at : at + BLOCK] for at in range(store.trees, self.n_estimators, BLOCK)]
+        for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
+            grow_into(store, errors, step, X, grower)
+            loss = errors.record() / loss_unit(target)
+            counted.append(store.trees)
+            trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
+            if self._has_settled(errors.curve):
+                break
+        self._schema = schema
+        return learned(last=True)
+
+    def _has_settled(self, curve: list[float]) -> bool:
+        if self.settled <= 0 or len(curve) <= SETTLING or not np.isfinite(curve[-1 - SETTLING]):
+            return False
+        recent = np.array(curve[-1 - SETTLING :])
+        return bool(np.ptp(recent) <= self.settled * max(recent[-1], np.finfo(float).tiny))
+
+    def _errors(self, batch: Batch, target: Target) -> ForestErrors:
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+        return ForestErrors(self._truth(target), weight, target.classes)
+
+    def _learned(
+        self,
+        forest: KeptForest,
+        counted: list[int],
+        errors: ForestErrors,
+        grower: Grower,
+        batch: Batch,
+        levels: Any,
+        seeds: NDArray[np.uint64],
+        cells: Missing | None,
+    ) -> Learned:
+        target = grower.target
+        if self.oob_score and not errors.counts.all():
+            warn(
+                "Some inputs do not have OOB scores. This probably means too few trees were used "
+                "to compute any reliable OOB estimates.",
+                SurefitWarning,
+            )
+        members = np.empty(0, dtype=np.int32)
+        if self.keep_members:
+            members = packed_members(forest, grower.X, grower.levels, grower.sample, seeds)
+        told = {
+            "tree_seeds": seeds,
+            "levels": levels,
+            "seed": grower.seed,
+            "draws": grower.sample.draws,
+            "rows": len(batch),
+            "row_cumulative": np.empty(0) if grower.sample.cumulative is None else grower.sample.cumulative,
+            "searched_by_bins": grower.columns is not None,
+            "max_features": grower.looked_at,
+            "n_outputs": target.Y.shape[1],
+            "leaf_member": members,
+            "member_target": self._kept_target(target) if self.keep_members else np.empty((0, 0)),
+        }
+        if self.oob_score:
+            told["oob_answers"] = answers_in_units(errors.averages(), target)
+            told["oob_value"] = self._score_of(errors, target, batch)
+        evidence = {"rows": len(batch), **self._forest_evidence(batch)}
+        if cells is not None:
+            evidence["cells"] = (cells.weight, cells.missing)
+        return self._stated(forest, counted, errors, target, told, evidence)
+
+    def _stated(
+        self, forest: KeptForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
+    ) -> Learned:
+        """The trees, and what is known of their errors."""
+        forest, (alone, correlation) = widened(forest), errors.decomposition()
+        scale = loss_unit(target)
+        common = {
+            "loss_curve": np.array(errors.curve) / scale,
+            "loss_trees": np.array(counted, dtype=np.int64),
+            "member_error": alone / scale,
+            "member_correlation": correlation,
+            "nodes": forest.nodes,
+            "node_start": forest.node_start,
+            "leaf_value": forest.leaf_value,
+            "leaf_weight": forest.leaf_weight,
+            "leaf_impurity": forest.leaf_impurity,
+            "leaf_start": forest.leaf_start,
+            "tree_importance": forest.importance,
+            "level_bits": forest.level_bits,
+            "level_start": forest.level_start,
+            "inner_value": forest.inner_value,
+            "inner_impurity": forest.inner_impurity,
+            "oob_answers": np.empty((0, 0)),
+            "oob_value": float("nan"),
+            "leaf_member": np.empty(0, dtype=np.int32),
+            "member_target": np.empty((0, 0)),
+            **told,
+        }
+        if np.isfinite(correlation) and alone > 0:
+            evidence["member_errors"] = (correlation, forest.trees, type(self).__name__)
+        return Learned(self._forest_parameters(common), self._estimate(errors, scale), evidence)
+
+    def _forest_evidence(self, batch: Batch) -> dict[str, Any]:
+        return {}
+
+    def _kept_target(self, target: Target) -> Floats:
+        return answers_in_units(target.Y.astype(np.float64), target)
+
+    def _estimate(self, errors: Any, scale: float) -> Certificate:
+        loss, error = (part / scale for part in errors.loss())
+        parts = {
+            "loss": loss,
+            "standard error": error,
+            "rows": float(errors.seen.sum()),
+            "loss of a constant": errors.constant_loss() / scale,
+        }
+        if not np.isfinite(loss):
+            words = "relative change of what trees state; none has left a row out"
+            return Certificate("measured", words, 0.0, STATED, parts)
+        if self.bootstrap:
+            words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
+            return Certificate("estimated", words, loss, float("inf"), parts)
+        words = f"relative change of the {self.loss_name} of training rows; trees leave none out"
+        return Certificate("measured", words, 0.0, STATED, parts)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Draw the samples again, and ask all trees for the rows that they have not seen."""
+        source = without_silent_classes(self, source)
+        if is_streamed(self, source, engine):
+            errors, leaves, scale = certify_forest(self, source, engine)
+            splits = Rescored(why_none="the rows are a stream")
+        else:
+            errors, leaves, splits, scale = self._judged_again(source)
+        again = self._estimate(errors, scale)
+        alone, correlation = errors.decomposition()
+        size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
+        gaps = {
+            "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
+            "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
+            "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
+            "leaves of trees": leaves,
+            "splits of trees": splits.worst,
+        }
+        worst = max(gaps, key=lambda name: gaps[name])
+        if not gaps[worst] <= STATED:
+            words = f"relative change of the {worst}"
+            return Certificate("measured", words, gaps[worst], STATED, again.parts)
+        return splits.said_with(again)
+
+    def _judged_again(self, source: Source) -> tuple[Any, float, Rescored, float]:
+        batch = whole(source, type(self).__name__)
+        if len(batch) != self.rows_:
+            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
+        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
+        target, levels = self._target(batch, weight), level_counts(self.levels_, X.shape[1])
+        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
+        errors, forest = self._errors(batch, target), self._grown()
+        for block, seeds in judged_blocks(forest, self.tree_seeds_, self.loss_trees_):
+            judge(errors, block, seeds, X, grower)
+            errors.record()
+        medians = self.kernel_criteria[self.criterion] == "absolute"
+        leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
+        splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)
+        return errors, leaves, splits, loss_unit(target)
+
+    def _grown(self) -> KeptForest:
+        return numbered(self._stored())
+
+    def _stored(self) -> KeptForest:
+        """The trees as they are kept: enough to add up what leaves say."""
+        return KeptForest(
+            self.nodes_,
+            self.node_start_,
+            self.leaf_start_,
+            self.tree_importance_,
+            self.level_bits_,
+            self.level_start_,
+            self.leaf_value_,
+            self.leaf_weight_,
+            self.leaf_impurity_,
+            self.inner_value_,
+            self.inner_impurity_,
+        )
+
+    def _level_counts(self) -> NDArray[np.int64]:
+        return level_counts(self.levels_, self.n_features_in_)
+
+    def _nodes_of(self, t: int) -> Nodes:
+        kind = self.kernel_criteria[self.criterion]
+        one = numbered(some_trees(self._stored(), t, t + 1))
+        return tree_nodes(one, 0, kind, self._class_counts, self._level_counts())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

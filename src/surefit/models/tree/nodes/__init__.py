@@ -1,0 +1,11 @@
+"""Trees and forests as arrays, and the formulas of their nodes.
+
+``node_arrays`` is a tree with one entry a node, in a walk that goes left first; ``compact_tree``,
+``compact_forest`` and ``forest_store`` keep the same in as few bytes as it takes, with ``leaf_slots`` and
+``leaf_values`` for what leaves say, and ``node_facts`` adds up again what inner nodes would say.
+``forest_arrays`` takes single trees out of a forest, ``surrogate_arrays`` are splits that stand in for
+missing values, ``parameters`` is what an estimator learns, and ``older_files`` reads earlier formats.
+``criteria`` has impurities, gains and medians, ``candidate_splits`` lists all splits that a node allows.
+
+To add a criterion, write its sums in ``cpp/kernels/split_criteria.h`` and its formula in ``criteria``.
+"""

@@ -1,0 +1,11 @@
+"""What trees are grown for.
+
+``base`` is the estimator that turns rows and parameters into a matrix and rules for the growers;
+``classes`` and ``numbers`` add targets of classes, with their weights, and of numbers, centred and scaled.
+For tables larger than memory, ``facts`` learns what must be known of a target from one pass, ``node_sums``
+says what rows add to the sums of their nodes, and ``exact_sums`` adds without rounding, so that batches and
+their order change no bit.
+
+To add a kind of target, derive from ``base`` as ``numbers`` does, and say in ``node_sums`` what its rows
+add.
+"""

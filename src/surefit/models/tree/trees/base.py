@@ -1,0 +1,413 @@
+"""What classifier and regressor share: parameters become rules, rows become leaves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from surefit.core.certificate import Certificate
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.core.native.trees.tree_apply import Splits, tree_apply
+from surefit.core.native.trees.tree_grow import Rules, tree_grow
+from surefit.core.trace import Trace
+from surefit.data.batches.batch import Batch
+from surefit.data.door import admit_rows
+from surefit.data.schema import Schema
+from surefit.data.source import Source, in_memory
+from surefit.engine.base import Engine
+from surefit.models.base import Learned
+from surefit.models.tree.export.conditions import Condition, conditions
+from surefit.models.tree.export.formats import as_json, as_python, as_sql, as_text, path_in_words
+from surefit.models.tree.export.leaf_boxes import Boxes, boxes
+from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
+from surefit.models.tree.nodes.compact_tree import KeptTree, kept_tree
+from surefit.models.tree.nodes.node_arrays import Nodes, Outline, TreeView, decision_path
+from surefit.models.tree.nodes.parameters import Target, TreeParameters, as_parameters, in_units, scaled_by
+from surefit.models.tree.nodes.surrogate_arrays import Surrogates
+from surefit.models.tree.rows.matrix import (
+    category_mask,
+    find_levels,
+    level_counts,
+    matrix_of,
+    whole,
+)
+from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.targets.base import TreeRows
+from surefit.models.tree.trees.proof import Problem, best_splits
+from surefit.models.tree.trees.surrogates import grow_with_detours, leaf_weights, prove_detours
+from surefit.resample.streams import seed_of
+from surefit.stats.missing import Missing
+
+Floats = NDArray[np.float64]
+DETOURS = ("surrogate", "fractional")
+
+
+class DecisionTree(TreeRows, abstract=True):
+    """A tree: ``apply`` gives the leaf of each row; what a leaf answers is the class's own."""
+
+    takes_checked_rows = True
+
+    random_state: Any
+    ccp_alpha: float
+    missing: str
+    split_search: str
+
+    node_threshold_: Floats
+    node_feature_: NDArray[np.int32]
+    node_right_: NDArray[np.int32]
+    node_level_bits_: NDArray[np.uint64]
+    leaf_value_: Floats
+    leaf_weight_: NDArray[Any]
+    leaf_impurity_: NDArray[Any]
+    inner_value_: Floats
+    inner_decrease_: NDArray[Any]
+    importance_: Floats
+    seed_: int
+    max_features_: int
+    n_outputs_: int
+    surrogate_node_: NDArray[np.int32]
+    surrogate_column_: NDArray[np.int32]
+    surrogate_threshold_: Floats
+    surrogate_turned_: NDArray[np.uint8]
+    surrogate_agreement_: Floats
+
+    @abstractmethod
+    def _parameters(self, common: TreeParameters, schema: Schema) -> Any:
+        """Return what is learnt, with what is the class's own."""
+
+    @property
+    def _class_counts(self) -> tuple[int, ...]:
+        return ()
+
+    @classmethod
+    def of_older_file(cls, parameters: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+        """Fitted values that an older version wrote, as they are kept now."""
+        from surefit.models.tree.nodes.older_files import tree_of_older_file
+
+        return tree_of_older_file(state, cls.kernel_criteria[parameters["criterion"]])
+
+    def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        from surefit.models.tree.streams.learning import is_streamed, learn_tree
+
+        source = without_silent_classes(self, source)
+        if is_streamed(self, source, engine):
+            return learn_tree(self, source, engine)
+        who, schema = type(self).__name__, source.schema
+        cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
+        batch = whole(source, who)
+        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
+        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        X, weight = matrix_of(batch.X, levels), self._weights(batch)
+        target = self._target(batch, weight)
+        counts = level_counts(levels, X.shape[1])
+        columns = self._columns_looked_at(X.shape[1])
+        drawn = columns < X.shape[1] or self.splitter == "random"
+        seed = seed_of(self.random_state) if drawn else 0
+        rules = self._rules(X, weight, target, columns, seed)
+        kind, surrogates = self.kernel_criteria[self.criterion], None
+        if self.missing in DETOURS:
+            self._refuse_for_detours(rules)
+            problem = Problem(X, target.Y, weight, kind, target.classes, rules)
+            found, surrogates = grow_with_detours(problem, counts, self.missing == "fractional")
+            nodes = in_units(found.grown, target, found.value)
+        else:
+            nodes = self._pruned(self._searched(X, target, weight, counts, rules))
+        self._schema = schema
+        common = as_parameters(nodes, kind, levels, seed, columns, target.Y.shape[1], surrogates)
+        parameters = self._parameters(common, schema)
+        cells = _cells(X, weight) if cells is None else cells
+        evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
+        by_bins = self.missing not in DETOURS and self._by_bins(X, target, counts, rules)
+        return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
+
+    def _searched(
+        self, X: NDArray[Any], target: Target, weight: Floats | None, counts: NDArray[np.int64], rules: Rules
+    ) -> Nodes:
+        kind = self.kernel_criteria[self.criterion]
+        if self._by_bins(X, target, counts, rules):
+            return grow_by_bins(X, target, weight, kind, counts, rules)
+        grown = tree_grow(
+            X, target.Y, weight, criterion=kind, classes=target.classes, levels=counts, rules=rules
+        )
+        return in_units(grown, target)
+
+    def _by_bins(self, X: NDArray[Any], target: Target, counts: NDArray[np.int64], rules: Rules) -> bool:
+        """Whether large nodes are searched by bins."""
+        if self.split_search == "exact" or self.splitter == "random":
+            return False
+        known = bins_know(target, self.kernel_criteria[self.criterion], counts, rules)
+        if self.split_search == "auto":
+            return known and X.size > EXACT_CELLS
+        if not known:
+            raise ParameterError(
+                f"{type(self).__name__}: split_search='histogram' is for one output of classes or by squared "
+                "error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
+            )
+        return len(X) > ALL_VALUES
+
+    def _refuse_for_detours(self, rules: Rules) -> None:
+        others = {
+            "splitter": rules.random_threshold,
+            "max_features": rules.max_columns,
+            "max_leaf_nodes": rules.max_leaves,
+            "monotonic_cst": rules.monotone,
+            "ccp_alpha": self.ccp_alpha,
+        }
+        name = next((name for name, asked in others.items() if asked), None)
+        if name is not None:
+            raise ParameterError(
+                f"{type(self).__name__}: missing={self.missing!r} does not go with {name}: "
+                "leave it at its default, or use missing='learned'."
+            )
+
+    @property
+    def _has_detours(self) -> bool:
+        return self.missing in DETOURS
+
+    def _surrogates(self) -> Surrogates:
+        return Surrogates(
+            self.surrogate_node_,
+            self.surrogate_column_,
+            self.surrogate_threshold_,
+            self.surrogate_turned_,
+            self.surrogate_agreement_,
+        )
+
+    def _values(self, X: Any) -> Floats:
+        """What the leaves of rows say; a mixture where a row went both ways."""
+        if not self._has_detours:
+            return self._kept().said(self._leaves(X))
+        rows, nodes = matrix_of(X, self.levels_), self._nodes()
+        return np.asarray(leaf_weights(nodes, self._surrogates(), rows, self._both_ways) @ nodes.value)
+
+    @property
+    def _both_ways(self) -> bool:
+        return self.missing == "fractional"
+
+    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+        return {"rows": len(batch)}
+
+    def _pruned(self, nodes: Nodes) -> Nodes:
+        if self.ccp_alpha <= 0:
+            return nodes
+        from surefit.models.tree.growing.pruning import pruned_at
+
+        # As a model would keep it: so prices of its pruning path are these to the last bit.
+        kind = self.kernel_criteria[self.criterion]
+        return pruned_at(
+            kept_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
+        )
+
+    @staticmethod
+    def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
+        value = float(np.max(list(parts.values()))) if parts else 0.0
+        if by_bins:
+            words = "relative change of what leaves say of their rows; large nodes were searched by bins"
+            return Certificate("measured", words, value, 1e-9, parts)
+        measure = "gain that a better split of a node would add, as a share of the root's impurity"
+        return Certificate("best splits", measure, value, 1e-9, parts)
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        """Score every stored split again, against all others that its node allows; leaves, where by bins."""
+        from surefit.models.tree.streams.learning import certify_tree, is_streamed
+
+        source = without_silent_classes(self, source)
+        if is_streamed(self, source, engine) or self._was_by_bins:
+            return certify_tree(self, source, engine)
+        batch = whole(source, type(self).__name__)
+        X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
+        target = self._target(batch, weight)
+        rules = self._rules(X, weight, target, self.max_features_, self.seed_)
+        nodes = scaled_by(self._nodes(), target)
+        kind = self.kernel_criteria[self.criterion]
+        problem = Problem(X, target.Y, weight, kind, target.classes, rules, grain=target.grain)
+        if self._has_detours:
+            return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
+        return self._certificate(best_splits(nodes, problem))
+
+    @property
+    def _was_by_bins(self) -> bool:
+        return self.certificate_.claim == "measured"
+
+    def _kept(self) -> KeptTree:
+        return KeptTree(
+            self.node_feature_,
+            self.node_threshold_,
+            self.node_right_,
+            self.node_level_bits_,
+            self.leaf_value_,
+            self.leaf_weight_,
+            self.leaf_impurity_,
+            self.inner_value_,
+            self.inner_decrease_,
+        )
+
+    def _nodes(self) -> Nodes:
+        kind = self.kernel_criteria[self.criterion]
+        return self._kept().nodes(level_counts(self.levels_, self.n_features_in_), kind, self._class_counts)
+
+    def _outline(self) -> Outline:
+        return Outline.of(self.node_feature_, self.node_right_)
+
+    def _leaves(self, X: Any) -> NDArray[np.int64]:
+        if self._has_detours:
+            found = leaf_weights(
+                self._nodes(), self._surrogates(), matrix_of(X, self.levels_), self._both_ways
+            )
+            return np.asarray(found.argmax(axis=1)).ravel().astype(np.int64)
+        splits = Splits(
+            self.node_feature_,
+            self.node_threshold_,
+            self.node_right_,
+            self.node_level_bits_,
+            level_counts(self.levels_, self.n_features_in_),
+        )
+        if isinstance(X, np.ndarray) and not self.levels_:
+            return tree_apply(splits, X)
+        if not isinstance(X, np.ndarray) and hasattr(X, "tocsr"):
+            step = max(1, 2**22 // max(1, X.shape[1]))
+            blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
+            return np.concatenate([tree_apply(splits, matrix_of(b, self.levels_)) for b in blocks])
+        return tree_apply(splits, matrix_of(X, self.levels_))
+
+    @property
+    def tree_(self) -> TreeView:
+        """The tree under scikit-learn's names."""
+        check_is_fitted(self)
+        return TreeView(self._nodes(), self.n_features_in_, self.n_outputs_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """By how much the splits of each column lower the impurity, as shares that add up to 1."""
+        check_is_fitted(self)
+        return self.importance_ if len(self.importance_) else self._nodes().importances()
+
+    def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
+        """Return the leaf that each row ends in, as the number of its node."""
+        return np.asarray(self._answer(self._leaves, X))
+
+    def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
+        """Return which nodes each row comes by, as a sparse matrix of ones."""
+        leaves = self.apply(X)
+        return decision_path(self._outline(), leaves)
+
+    def get_depth(self) -> int:
+        """Return how many splits lie above the deepest leaf."""
+        check_is_fitted(self)
+        return self._outline().max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return how many leaves there are."""
+        check_is_fitted(self)
+        return int(np.count_nonzero(self.node_feature_ < 0))
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """Return the prices at which the tree of these rows loses a branch, and its impurity from then on."""
+        from surefit.models.tree.growing.pruning import pruning_path
+
+        full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0}).fit(X, y, sample_weight)
+        alphas, impurities = pruning_path(full._nodes())
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _cells(X: NDArray[Any], weight: Floats | None) -> Missing:
+    """What is missing; a sum tells whether anything is."""
+    if np.isnan(X.sum(dtype=np.float64)):
+        return Missing.of(Batch(X, weight=weight))
+    return Missing(float(len(X)) if weight is None else float(weight.sum()), np.zeros(X.shape[1]))
+
+
+class ReadableTree(DecisionTree, abstract=True):
+    """A tree that says what it has learnt."""
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
+    def _splits(self) -> dict[int, Condition]:
+        check_is_fitted(self)
+        if self._has_detours:
+            raise RefusalError(
+                f"rules of single columns cannot say what missing={self.missing!r} does: "
+                "use missing='learned'."
+            )
+        return conditions(self._nodes(), self._names(), self.levels_)
+
+    @abstractmethod
+    def _answer_of(self, value: NDArray[np.float64]) -> Any:
+        """What a node of this value says, as a plain Python value."""
+
+    def _told(self) -> tuple[Nodes, dict[int, Condition], Callable[[int], Any]]:
+        """The nodes, their conditions, and what each would answer."""
+        splits, nodes = self._splits(), self._nodes()
+        return nodes, splits, lambda at: self._answer_of(nodes.value[at])
+
+    def _known(self) -> dict[int, list[Any]]:
+        return {j: own.tolist() for j, own in enumerate(self.levels_) if len(own)}
+
+    def to_text(self, max_depth: int | None = None) -> str:
+        """Return the rules, one line a branch, as deep as ``max_depth``.
+
+        >>> from surefit import DecisionTreeClassifier
+        >>> print(DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).to_text())
+        (4 rows, impurity 0.5)
+        |-- x0 <= 2.5: no  (2 rows, impurity 0)
+        |-- x0 > 2.5: yes  (2 rows, impurity 0)
+        """
+        return as_text(*self._told(), max_depth)
+
+    def to_json(self) -> str:
+        """Return the nodes as JSON: a split names its column, threshold or levels, and its children."""
+        return as_json(*self._told())
+
+    def to_sql(self) -> str:
+        """Return one CASE expression over the columns, which gives the prediction.
+
+        >>> from surefit import DecisionTreeRegressor
+        >>> print(DecisionTreeRegressor().fit([[1], [2], [3], [4]], [1.0, 1.0, 5.0, 5.0]).to_sql())
+        CASE WHEN "x0" <= 2.5 THEN 1.0 ELSE 5.0 END
+        """
+        return as_sql(*self._told(), self._known())
+
+    def to_python(self) -> str:
+        """Return the source of a function ``predict(row)`` that needs no library; row: its cells in order.
+
+        >>> from surefit import DecisionTreeClassifier
+        >>> source = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 0, 1, 1]).to_python()
+        >>> found = {}
+        >>> exec(source, found)
+        >>> found["predict"]([1.5]), found["predict"]([3.5])
+        (0, 1)
+        """
+        return as_python(*self._told(), self._known())
+
+    def explain(self, X: Any) -> list[str]:
+        """Return the way of each row through the tree, in words.
+
+        >>> from surefit import DecisionTreeClassifier
+        >>> DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).explain([[1.5]])
+        ['no, because x0 <= 2.5: so went 2 of 4 rows.']
+        """
+        told, leaves, rows = self._told(), self.apply(X), self._matrix(X)
+        return [path_in_words(*told, int(leaf), row) for leaf, row in zip(leaves, rows, strict=True)]
+
+    def boxes(self) -> Boxes:
+        """Return the leaves as boxes and weights: the tree as a sum of basis functions."""
+        self._splits()  # refuses what boxes cannot say
+        return boxes(self._nodes())
+
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
+        """Rows as the tree sees them."""
+        return np.asarray(matrix_of(admit_rows(self, self._accepted(), X), self.levels_), dtype=np.float64)

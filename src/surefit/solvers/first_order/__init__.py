@@ -1,0 +1,10 @@
+"""Solvers that ask for gradients alone, for tables with too many columns for second derivatives.
+
+``lbfgs`` guesses curvature from its last steps, ``proximal_gradient`` steps down the loss and then towards
+the penalty, in lengths that suit the columns, and ``fista`` does so from a point ahead. How far to go along
+a direction is said by ``wolfe_line_search`` (to the strong Wolfe conditions), ``backtracking`` (to
+Armijo's) and ``exact_line_search`` (to where the slope vanishes).
+
+To add one: a class below ``Solver`` with a name, its needs and ``solve``, which streams if it asks the
+objective for nothing but ``at`` and ``prox``.
+"""

@@ -1,0 +1,11 @@
+"""Objectives, and the contract of those who minimise them.
+
+``base`` binds source, engine, loss and penalty to an ``Objective`` of packed points; ``function`` makes one
+of a user's own function, ``constrained_function`` one with constraints that are functions. ``solver`` holds
+the contract ``Solver``, what it needs and returns, and ``choose``, which says who suits. A point is proved
+by ``gap``, the duality gap from the data alone, and where there is none by ``newton_decrement``, whose
+second derivatives ``centred_hessian`` forms without cancellation. ``subsample`` starts a solver near the
+answer, ``by_output`` runs it target by target.
+
+To add an objective: a class below ``Objective`` with ``at`` and ``certificate``.
+"""

@@ -1,0 +1,81 @@
+"""Coordinate descent for least squares with a penalty of single coefficients."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.core.trace import Trace
+from surefit.losses.squared import Squared
+from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.solver import Needs, Solution, Solver
+from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.sums import SquaredSums
+from surefit.stats.moments import Moments
+
+Array = NDArray[np.float64]
+
+LARGEST = 5000  # columns of a table that is read piece by piece: their square is kept
+CLOSER = 0.1  # share of the tolerance to go to, as the proof is made of the rows once more
+
+
+class CoordinateDescent(Solver):
+    """Solve for one coefficient after the other, in working sets of columns or from the sums of all rows.
+
+    >>> from surefit.penalties import L1
+    >>> X, y = [[1.0, 0.0], [3.0, 1.0], [2.0, 5.0]], [2.0, 8.0, 5.0]
+    >>> CoordinateDescent().solve(Objective.of_arrays(X, y, Squared(), L1(1.0))).x.round(6)
+    array([1.5, 0. , 2. ])
+    """
+
+    name = "coordinate_descent"
+    needs: ClassVar[Needs] = Needs(penalty=("convex", "table"))
+    accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "exact"
+
+    def _refusal(self, objective: Objective) -> str | None:
+        if type(objective.loss) is not Squared:
+            return f"coordinate descent takes the squared loss, and this is the {objective.loss.name} loss."
+        if objective.rows is None and objective.columns > LARGEST:
+            return (
+                "coordinate descent keeps the square of the columns of a table that is read piece by piece, "
+                f"which is too much for {objective.columns} (up to {LARGEST})."
+            )
+        return None
+
+    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+        """Minimise, from a packed point or from zero, one output after the other."""
+        self.require(objective)
+        trace = Trace() if trace is None else trace
+        problems = _problems(objective)
+        table = objective.penalty.table(objective.columns)
+        begin = None if start is None else objective.split(start)[0].reshape(objective.columns, -1)
+        allowed = CLOSER * self.tolerance * objective.scale / len(problems)
+        found = [
+            problem.solve(
+                table,
+                None if begin is None else np.ascontiguousarray(begin[:, k]),
+                tolerance=allowed,
+                max_iter=self.max_iter,
+                trace=trace,
+            )
+            for k, problem in enumerate(problems)
+        ]
+        objective.passes += sum(one.passes for one in found)
+        x = np.column_stack([one.coef for one in found])
+        if objective.fit_intercept:
+            x = np.vstack([x, [one.intercept for one in found]])
+        ended = len(trace) >= self.max_iter and not all(one.converged for one in found)
+        x = x[:, 0] if objective.outputs is None else x
+        return self._finish(objective, x, trace, "limit" if ended else "stalled")
+
+
+def _problems(objective: Objective) -> list[SquaredColumns | SquaredSums]:
+    """Return one problem an output."""
+    fit_intercept, rows = objective.fit_intercept, objective.rows
+    if rows is not None:
+        Y = np.asarray(rows.y, dtype=np.float64).reshape(len(rows), -1)
+        return [SquaredColumns(rows.X, y, rows.weight, fit_intercept=fit_intercept) for y in Y.T]
+    moments: Moments = objective.accumulate(Moments.of)
+    return [SquaredSums.of(moments, target=k, fit_intercept=fit_intercept) for k in range(moments.targets)]

@@ -1,0 +1,64 @@
+"""A tree whose rules name the levels of categories, where a preparer made codes of them."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefit.models.prepare.tables.table_preparer import TablePreparer
+from surefit.models.tree.export.conditions import Condition
+
+GONE = "(missing or new)"
+
+
+def readable(pipeline: Any) -> Any:
+    """The last step of a fitted pipeline; of a tree a copy, which draws and writes rules in words.
+
+    >>> import pyarrow as pa
+    >>> import surefit
+    >>> table = pa.table({"city": ["Rome", "Oslo"] * 20, "y": [1.0, 5.0] * 20})
+    >>> tree = surefit.DecisionTreeRegressor()
+    >>> print(readable(surefit.make_pipeline(surefit.TablePreparer("tree"), tree).fit(table, "y")).to_text())
+    (40 rows, impurity 4)
+    |-- city in {Oslo}: 5  (20 rows, impurity 0)
+    |-- city not in {Oslo}: 1  (20 rows, impurity 0)
+    """
+    steps = [step for _, step in pipeline.steps] if hasattr(pipeline, "steps") else [pipeline]
+    tree = steps[-1]
+    if not hasattr(tree, "_splits") or len(steps) != 2 or not isinstance(steps[0], TablePreparer):
+        return tree
+    names = _names(steps[0])
+    coded = np.isin(steps[0].get_feature_names_out(), list(names))
+    view = copy.copy(tree)
+    # Codes below zero are gaps and new levels, of which no rule of levels holds.
+    view.__dict__["_matrix"] = lambda X: _gapped(tree._matrix(X), coded)
+    view.__dict__["_splits"] = lambda: {at: _named(split, names) for at, split in tree._splits().items()}
+    return view
+
+
+def _gapped(rows: NDArray[np.float64], coded: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.where(coded & (rows < 0), np.nan, rows)
+
+
+def _names(preparer: TablePreparer) -> dict[str, list[str]]:
+    """The levels of every column that comes out as codes, or as zeros and ones, by its name."""
+    known = zip(preparer._plans(), preparer.kinds_, preparer.roles_, preparer.categories_, strict=True)
+    found = {}
+    for plan, kind, role, levels in known:
+        if role == "ordinal":
+            found[plan.name] = [str(level) for level in levels]
+        elif kind == "boolean" and role != "dropped":
+            found[plan.name] = ["no", "yes"]
+    return found
+
+
+def _named(split: Condition, names: dict[str, list[str]]) -> Condition:
+    if split.name not in names or split.threshold is None or math.isinf(split.threshold):
+        return split
+    left = names[split.name][: max(0, math.floor(split.threshold) + 1)]
+    return replace(split, threshold=None, levels=tuple(left) or (GONE,))
