@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from safetensors.numpy import save as pack
 from scipy.sparse import csr_array
 from tests.laws.estimators import assert_same_bits, each_single_target, outputs, table
 from tests.laws.pieces import Counter, mapped, numbers, pieces
@@ -23,6 +24,7 @@ from surefit.core.errors import CheckpointWarning, EngineError, FormatError, Ref
 from surefit.engine.base import Checkpointed, choose_engine
 from surefit.engine.fingerprint import fingerprint
 from surefit.engine.serial import Serial
+from surefit.evaluate.cross_validation.fold_store import FoldStore
 from surefit.stats.base import Joint, Statistic
 from surefit.stats.spread import Spread
 
@@ -216,6 +218,15 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
         file.write_bytes(damaged)
         with pytest.raises(FormatError, match=r"checkpoint .*pass-0001.* is damaged .*delete it"):
             Checkpointed(Serial(), tmp_path).accumulate(Spread.of, source)
+
+
+@pytest.mark.parametrize("kind", ["pass", "fold"])
+def test_checkpoints_of_another_layout_are_refused(tmp_path, kind):
+    """Their names are made of modules that have moved: to begin anew beside them would hide that."""
+    (tmp_path / f"{kind}-0001-abc.safetensors").write_bytes(pack({}, metadata={"surefit": "{}"}))
+    for begin in (lambda: Checkpointed(Serial(), tmp_path), lambda: FoldStore(tmp_path, "key")):
+        with pytest.raises(FormatError, match=r"written by another version of surefit.*delete them"):
+            begin()
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_half_written(tmp_path, monkeypatch):

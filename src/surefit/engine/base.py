@@ -25,7 +25,7 @@ from surefit.core.registry import Registered, lookup
 from surefit.data.batches.batch import Batch
 from surefit.data.files import files_in_place
 from surefit.data.source import ArraySource, Source
-from surefit.engine.fingerprint import fingerprint
+from surefit.engine.fingerprint import LAYOUT, fingerprint, refuse_older
 from surefit.engine.running_sum import Running, S, Tallied, Tally
 from surefit.stats.values import Arrays, decode, encode
 
@@ -117,6 +117,7 @@ class Checkpointed(Engine):
     def __init__(self, engine: Engine, folder: str | Path, every: int = EVERY) -> None:
         self.engine = engine
         self.folder = Path(folder)
+        refuse_older(self.folder)
         self.every = every
         self._passes = 0
         self._known: tuple[Source, str] | None = None
@@ -191,7 +192,7 @@ def store_pass(place: Path, running: Running[S], *, finished: bool = False) -> N
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with atomic(place) as file:
-            file.write(save(arrays, metadata={_KEY: json.dumps(state)}))
+            file.write(save(arrays, metadata={_KEY: json.dumps(state), **LAYOUT}))
     except OSError as error:
         raise EngineError(
             f"the checkpoint {place} could not be written ({error.strerror}): "

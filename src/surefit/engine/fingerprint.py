@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from surefit.core.errors import FormatError
 from surefit.core.trace import Trace
 
 _ATOMS = (type(None), bool, int, float, complex, str, bytes)
 # The record of a fit and its callbacks differ from run to run, and change no number.
 _BESIDE_THE_POINT = ("_skl_", "_callback_")
+# Of files that are named by fingerprints; it goes up when modules move, for those are part of a fingerprint.
+LAYOUT = {"layout": "2"}
 
 
 def fingerprint(value: Any) -> str:
@@ -36,6 +39,23 @@ def fingerprint(value: Any) -> str:
     digest = blake2b(digest_size=16)
     _feed(digest, value, {})
     return digest.hexdigest()
+
+
+def refuse_older(folder: Path) -> None:
+    """Refuse a folder of checkpoints that another layout has named: nothing in it would be found again."""
+    from safetensors import SafetensorError, safe_open
+
+    for place in [*folder.glob("pass-*.safetensors"), *folder.glob("fold-*.safetensors")][:1]:
+        try:
+            with safe_open(place, framework="numpy") as file:
+                older = not LAYOUT.items() <= (file.metadata() or {}).items()
+        except SafetensorError:
+            continue  # damaged: whoever reads it says so
+        if older:
+            raise FormatError(
+                f"the checkpoints in {folder} were written by another version of surefit, which cannot be "
+                "continued: delete them, or choose another folder."
+            )
 
 
 def _feed(digest: Any, value: Any, seen: dict[int, tuple[int, Any]]) -> None:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import EngineError, FormatError, RefusalError
 from surefit.core.files import atomic
-from surefit.engine.fingerprint import fingerprint
+from surefit.engine.fingerprint import LAYOUT, fingerprint, refuse_older
 from surefit.evaluate.scoring.fold import Fold
 from surefit.stats.values import Arrays, decode, encode
 
@@ -26,6 +26,9 @@ class FoldStore:
 
     folder: Path
     key: str
+
+    def __post_init__(self) -> None:
+        refuse_older(self.folder)
 
     @classmethod
     def of(cls, folder: str | Path, model: Any, *what: Any) -> FoldStore:
@@ -68,7 +71,7 @@ class FoldStore:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with atomic(place) as file:
-                file.write(save(arrays, metadata={_KEY: written}))
+                file.write(save(arrays, metadata={_KEY: written, **LAYOUT}))
         except OSError as error:
             raise EngineError(
                 f"the checkpoint {place} could not be written ({error.strerror}): "
