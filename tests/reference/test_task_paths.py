@@ -40,7 +40,7 @@ def test_every_step_is_as_low_as_the_tolerance_asks_for(limits, ratio):
     for penalty, step in zip(penalties, held.path(penalties, tolerance=tolerance), strict=True):
         whole = GroupL1Within(penalty, *limits[:2])
         exact = held.solve(penalty, step.coef, tolerance=1e-9 * problem.energy)
-        values = [0.5 * problem._at(coef).rr + whole.value(coef) for coef in (step.coef, exact.coef)]
+        values = [0.5 * problem.at(coef).rr + whole.value(coef) for coef in (step.coef, exact.coef)]
         assert exact.gap <= 1e-9 * problem.energy
         assert values[0] <= values[1] + tolerance
         assert (LevelOrder(limits[2]).project(step.coef) == step.coef).all()

@@ -118,7 +118,7 @@ class Lbfgs(Solver):
                 if (proof.holds and close) or at_end:
                     trace.record(objective=value, gap=gap, step=0.0, passes=objective.passes)
                     stopped: Literal["certificate", "stalled"] = "certificate" if proof.holds else "stalled"
-                    return self._finish(objective, scaled.outer(v), trace, stopped, proof=proof)
+                    return self.finish(objective, scaled.outer(v), trace, stopped, proof=proof)
                 best = min(best, gap)
             line = scaled.along(v, direction)
             found = strong_wolfe(line.phi, value, slope) if slope < 0 else None
@@ -128,7 +128,7 @@ class Lbfgs(Solver):
             if found is None or still > STILL:
                 trace.record(objective=value, gap=gap, step=0.0, passes=objective.passes)
                 if not steps or still > STILL:
-                    return self._finish(objective, scaled.outer(v), trace, "stalled")
+                    return self.finish(objective, scaled.outer(v), trace, "stalled")
                 steps.clear()  # once more, along the gradient alone
                 continue
             new = line.seen[found.step]
@@ -138,7 +138,7 @@ class Lbfgs(Solver):
                 steps.append(Step(s, y, 1.0 / turned))
             v, value, gradient = v + s, found.value, new
             trace.record(objective=value, gap=gap, step=found.step, passes=objective.passes)
-        return self._finish(objective, scaled.outer(v), trace, "limit")
+        return self.finish(objective, scaled.outer(v), trace, "limit")
 
     @staticmethod
     def _close(objective: Objective, proof: Certificate, promised: float) -> bool:

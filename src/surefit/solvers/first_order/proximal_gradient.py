@@ -164,7 +164,7 @@ class ProximalGradient(Solver):
             if still:
                 stopped = "stalled"
                 break
-        return self._finish(objective, x, trace, stopped)
+        return self.finish(objective, x, trace, stopped)
 
     def _ahead(self, metric: Metric) -> Any:
         """Return how the next point to step from follows from the last ones."""

@@ -86,7 +86,7 @@ class FrischNewton(Solver):
             return solve_by_output(self, objective, start, trace)
         packed = objective.null if start is None else start
         if objective.value(packed) <= objective.targets.floor / objective.targets.weight:
-            return self._finish(objective, np.array(packed), trace, "certificate")  # nothing can be better
+            return self.finish(objective, np.array(packed), trace, "certificate")  # nothing can be better
         units = Units.of(objective)
         tolerance = self.tolerance * objective.scale / units.value
         first = units.inner(packed)
@@ -116,8 +116,8 @@ class FrischNewton(Solver):
                 break
         if best is None:
             last = units.slopes(point.u) if len(point.u) else None
-            return self._finish(objective, units.outer(point.w), trace, stopped, slopes=last)
-        return self._finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
+            return self.finish(objective, units.outer(point.w), trace, stopped, slopes=last)
+        return self.finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
 
 
 def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:

@@ -64,4 +64,4 @@ class Highs(Solver):
                 break
         if best is None:
             raise RuntimeError(f"{self.name}: HiGHS found no vertex; bring columns to like sizes.")
-        return self._finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])
+        return self.finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])

@@ -83,7 +83,7 @@ def _blocks(penalty: Ordered, coef: Array) -> Members:
     above = np.zeros(len(coef), dtype=np.intp)  # 1 where a block begins
     place = np.full(len(coef), -1, dtype=np.intp)
     begun = 0
-    for group in penalty._groups:
+    for group in penalty.ordered_columns:
         slack = EQUAL * float(np.abs(coef[group]).max())
         above[group] = np.append(1, np.diff(coef[group]) > slack)
         place[group] = begun + np.cumsum(above[group]) - 1
@@ -95,7 +95,7 @@ def _blocks(penalty: Ordered, coef: Array) -> Members:
 
 def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tuple[Array, Array] | None:
     assert isinstance(objective.penalty, Ordered)
-    count, table = int(members.max()) + 1, objective.penalty._table(len(members))
+    count, table = int(members.max()) + 1, objective.penalty.separable_table(len(members))
     sizes = np.bincount(members).astype(np.float64)
     first = np.unique(members, return_index=True)[1]
     tied = CoordinateTable(
@@ -332,7 +332,7 @@ def _minimum(
             for w, new in zip(start, found, strict=True)
         ]
     if isinstance(penalty, Ordered):
-        numbers, groups = penalty._table(p), penalty._groups
+        numbers, groups = penalty.separable_table(p), penalty.ordered_columns
         in_order = [
             minimise_ordered(model.matrix, c, numbers, groups, w)
             for model, c, w in zip(models, linear, start, strict=True)
@@ -430,4 +430,4 @@ class PrimalDual(Solver):
             if damping == MOST_DAMPING:
                 stopped = "stalled"
                 break
-        return self._finish(objective, best, trace, stopped, slopes=witness)
+        return self.finish(objective, best, trace, stopped, slopes=witness)

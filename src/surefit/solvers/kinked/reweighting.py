@@ -78,7 +78,7 @@ class Reweighting(Solver, abstract=True):  # too slow to be listed beside those 
             if proof.holds:
                 stopped = "certificate"
                 break
-        return self._finish(objective, x, trace, stopped, slopes=best[1])
+        return self.finish(objective, x, trace, stopped, slopes=best[1])
 
 
 def _squares(objective: Objective) -> Array:

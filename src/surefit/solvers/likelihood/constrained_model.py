@@ -31,7 +31,7 @@ class ConstrainedModel:
             return None
         none, free = np.zeros(objective.columns + more), np.full(more, np.inf)
         lower, upper = np.append(table.lower, -free), np.append(table.upper, free)
-        groups = penalty._groups if isinstance(penalty, Ordered) else []
+        groups = penalty.ordered_columns if isinstance(penalty, Ordered) else []
         return cls(CoordinateTable(none, none, lower, upper), groups)  # the squares are in the model
 
     def minimiser(
@@ -54,7 +54,7 @@ def numbers(objective: Objective) -> CoordinateTable | None:
     """Return the numbers of the penalty, whatever the order; None for a penalty that has none."""
     penalty = objective.penalty
     if isinstance(penalty, Ordered):
-        return penalty._table(objective.columns)
+        return penalty.separable_table(objective.columns)
     return penalty.table(objective.columns) if penalty.offers("table") else None
 
 

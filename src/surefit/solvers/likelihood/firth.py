@@ -83,7 +83,7 @@ class Firth(Solver, abstract=True):
             here = found
             trace.record(objective=here.value, gap=decrement, step=length, passes=objective.passes)
         proof = problem.proof(here, self.tolerance)
-        return self._finish(objective, problem.second.outer(here.w), trace, stopped, proof=proof)
+        return self.finish(objective, problem.second.outer(here.w), trace, stopped, proof=proof)
 
     @staticmethod
     def certificate(objective: Objective, w: Array, tolerance: float) -> Certificate:

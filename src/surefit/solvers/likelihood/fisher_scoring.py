@@ -137,7 +137,7 @@ class FisherScoring(ProximalNewton):
         for again in self._other_ways(objective, found, start):
             if trace.asked_to_stop:
                 break
-            found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
+            found = min(found, self.finish(objective, again, trace, "stalled"), key=_order_of)
         trace.limit = self.max_iter  # of all steps together
         return self._along_flat(objective, found, trace)
 
@@ -151,7 +151,7 @@ class FisherScoring(ProximalNewton):
             again = self._in_turns(objective, objective.source, start, Trace()).x
             if is_in_reach(objective, found.x) and not is_in_reach(objective, again):
                 break
-            found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
+            found = min(found, self.finish(objective, again, trace, "stalled"), key=_order_of)
         return found
 
     def _other_ways(self, objective: Objective, found: Solution, start: Array | None) -> Iterator[Array]:
@@ -243,7 +243,7 @@ def _boldly(solver: FisherScoring, objective: Objective, start: Array) -> Array:
         if value < least:
             best, least = w, value
         added = solver._damping(second, w, np.diagonal(here.hessian), _LEAST)
-        step = solver._minimise(Model.of(objective, w, here, added))
+        step = solver.minimise_model(Model.of(objective, w, here, added))
         if step is None:
             break
         w = step

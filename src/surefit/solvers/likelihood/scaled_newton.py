@@ -104,12 +104,10 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         if (stopped != "certificate" or x[-1] <= NONE * value) and not trace.asked_to_stop:
             flat = self._without_scale(objective, least)
             if flat is not None:
-                return self._finish(
-                    objective, flat[0], trace, stopped, slopes=flat[1], found={"scale": least}
-                )
+                return self.finish(objective, flat[0], trace, stopped, slopes=flat[1], found={"scale": least})
         set_scale(objective, float(x[-1]))
         found = {"scale": float(x[-1])}
-        return self._finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
+        return self.finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
 
     def _without_scale(self, objective: Objective, least: float) -> tuple[Array, Array] | None:
         """Return the answer where the best scale is none, as for rows on a plane: absolute residuals.
@@ -159,7 +157,6 @@ def _at(
     """Return value, gradient and Hessian of the objective by (w, b, scale)."""
     coef, intercept = objective.split(x[:-1])
     loss: Any = objective.loss
-    objective.passes += 1
     of = partial(
         JointCurvature.of,
         likelihood=Softened(loss, softness),
@@ -169,7 +166,7 @@ def _at(
         order=2,
     )
     with np.errstate(all="ignore"):
-        found: JointCurvature = objective.engine.accumulate(of, seconds._source)
+        found: JointCurvature = seconds.accumulate(of)
     gradient, square = found.gradient / found.weight, found.hessian / found.weight
     table = numbers(objective)
     assert table is not None

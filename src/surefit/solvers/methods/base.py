@@ -56,7 +56,7 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
         x = x if np.isfinite(objective.penalised(x)) else objective.prox(x, 1.0)
         proofs = _Proofs(objective, self.tolerance)
         if self.proves and proofs.at(x, 0) is not None and proofs.holds:
-            return self._finish(objective, x, trace, "certificate", proof=proofs.last)
+            return self.finish(objective, x, trace, "certificate", proof=proofs.last)
         best, lowest, still = x, objective.value(x) if self.proves else np.inf, 0
         stopped: Stop = "limit"
         steps = self._steps(objective, x)
@@ -83,11 +83,11 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
             if value < lowest or (self.falls and value <= lowest + 4 * EPS * abs(lowest)):
                 best, lowest = x, min(value, lowest)
             if proof is not None and proof.holds:
-                return self._finish(objective, x, trace, "certificate", proof=proof)
+                return self.finish(objective, x, trace, "certificate", proof=proof)
             if still > STILL:
                 stopped = "stalled"
                 break
-        return self._finish(objective, best, trace, stopped)
+        return self.finish(objective, best, trace, stopped)
 
 
 def _value(objective: Objective, x: Array, slope: bool) -> float:

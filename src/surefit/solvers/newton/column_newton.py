@@ -98,7 +98,7 @@ class ColumnNewton(Solver):
                 stopped = "stalled"
                 break
             run.descend(share * gap)
-        return self._finish(objective, run.packed, trace, stopped, proof=proof)
+        return self.finish(objective, run.packed, trace, stopped, proof=proof)
 
 
 class _Run:

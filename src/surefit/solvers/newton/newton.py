@@ -31,7 +31,8 @@ class Newton(SecondOrder):
     name = "newton"
     needs: ClassVar[Needs] = Needs(loss=("smooth", "convex"), penalty=("convex", "quadratic"))
 
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Array | None:
+        """Solve the linear system of the model."""
         return newton_point(model)
 
 

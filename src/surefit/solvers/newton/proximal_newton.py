@@ -36,7 +36,8 @@ class ProximalNewton(SecondOrder):
 
     name = "proximal_newton"
 
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Array | None:
+        """Minimise in closed form, over the coordinate table, in order, or by proximal steps."""
         penalty, columns = model.objective.penalty, model.objective.columns
         if penalty.quadratic(columns) is not None:
             return newton_point(model)
@@ -59,8 +60,10 @@ def _by_table(model: Model) -> Array | None:
 
 def _by_order(model: Model, penalty: Ordered) -> Array | None:
     size, found = model.objective.shape[0], []
-    groups = [[j + k * size for j in group] for k in range(model.outputs) for group in penalty._groups]
-    table = model.table(penalty._table(model.objective.columns))
+    groups = [
+        [j + k * size for j in group] for k in range(model.outputs) for group in penalty.ordered_columns
+    ]
+    table = model.table(penalty.separable_table(model.objective.columns))
     for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
         x = minimise_ordered(H, H @ w - g, table, groups, w)
         if x is None:

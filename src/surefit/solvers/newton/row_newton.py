@@ -108,7 +108,7 @@ class RowNewton(Solver):
             closer = max(FINE, closer / 4) if promised > SLOW * before else closer
         packed = np.append(here.slopes.coef, here.intercept) if objective.fit_intercept else here.slopes.coef
         objective.passes = rows.passes
-        return self._finish(objective, packed, trace, stopped, proof=proof)
+        return self.finish(objective, packed, trace, stopped, proof=proof)
 
 
 class _Rows:

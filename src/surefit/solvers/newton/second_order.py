@@ -112,7 +112,7 @@ class SecondOrder(Solver):
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     @abstractmethod
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Array | None:
         """Return the minimiser of model plus penalty; None where it is not unique."""
 
     def _damping(self, second: SecondDerivatives, w: Array, bends: Array, strength: float) -> Array:
@@ -249,7 +249,7 @@ class _Run:
     def _finish(self, w: Array, stopped: Stop) -> Solution:
         """End at the point with the best proof; where none was asked for, at the last one."""
         point, proof = self.best if self.best and stopped != "limit" else (w, None)
-        return self.solver._finish(self.objective, self.second.outer(point), self.trace, stopped, proof=proof)
+        return self.solver.finish(self.objective, self.second.outer(point), self.trace, stopped, proof=proof)
 
     def _target(self, w: Array, here: At, value: float) -> tuple[Array, float]:
         """Return the model's minimiser and the decrease it promises, damped until both make sense."""
@@ -262,7 +262,7 @@ class _Run:
             beyond = 10.0
             added = self.solver._damping(self.second, w, bends, self.damping) if self.damping > 0 else None
             with np.errstate(over="ignore", invalid="ignore"):  # without damping it may lie too far out
-                target = self.solver._minimise(Model.of(objective, w, here, added))
+                target = self.solver.minimise_model(Model.of(objective, w, here, added))
             if target is not None:
                 change = target - w
                 promised = -float(np.sum(here.gradient * change)) - (

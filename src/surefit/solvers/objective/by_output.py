@@ -41,4 +41,4 @@ def solve_by_output(solver: Solver, objective: Objective, start: Array | None, t
     known = all(each is not None for each in slopes) and len(slopes) == objective.outputs
     together = np.column_stack(slopes) if known else None  # type: ignore[arg-type]
     stopped: Stop = next((each.stopped for each in found if each.stopped != "certificate"), "certificate")
-    return solver._finish(objective, x, trace, stopped, slopes=together)
+    return solver.finish(objective, x, trace, stopped, slopes=together)

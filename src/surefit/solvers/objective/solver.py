@@ -126,7 +126,7 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
             rest = f"choose {' or '.join(others)}" if others else "no solver takes this pair"
             raise RefusalError(f"{reason[:-1]}: {rest}.")
 
-    def _finish(
+    def finish(
         self,
         objective: Objective,
         x: Array,

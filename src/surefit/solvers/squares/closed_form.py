@@ -65,7 +65,7 @@ class ClosedForm(Solver):
             _by_moments(objective, squares) if rows is None else _by_rows(rows, objective, squares)
         )
         x = np.vstack([coef, intercept[None]]) if objective.fit_intercept else coef
-        return self._finish(objective, x[:, 0] if objective.outputs is None else x, trace, "stalled")
+        return self.finish(objective, x[:, 0] if objective.outputs is None else x, trace, "stalled")
 
 
 def _few_rows(objective: Objective) -> Batch | None:

@@ -68,7 +68,7 @@ class CoordinateDescent(Solver):
             x = np.vstack([x, [one.intercept for one in found]])
         ended = len(trace) >= self.max_iter and not all(one.converged for one in found)
         x = x[:, 0] if objective.outputs is None else x
-        return self._finish(objective, x, trace, "limit" if ended else "stalled")
+        return self.finish(objective, x, trace, "limit" if ended else "stalled")
 
 
 def _problems(objective: Objective) -> list[SquaredColumns | SquaredSums]:

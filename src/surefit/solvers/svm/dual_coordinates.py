@@ -99,7 +99,7 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
             on_face = pays and not on_face and 0 < epochs < EPOCHS
             best = min(best, gap)
         proof = proved(value, gap, scale, self.tolerance, slopes=dual.u)
-        return self._finish(objective, factor * dual.at.coef, trace, stopped, proof=proof)
+        return self.finish(objective, factor * dual.at.coef, trace, stopped, proof=proof)
 
 
 class _Dual:

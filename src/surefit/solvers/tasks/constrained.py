@@ -125,7 +125,7 @@ class TasksWithin:
         splitting: TaskSplitting | None = None
         answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, np.inf, 0)
         for _ in trace.iterations(max_iter):
-            at = problem._at(V)
+            at = problem.at(V)
             some = self._choose(whole, V, at.slopes)
             if splitting is None or len(some) > len(inside) or not np.isin(some, inside).all():
                 inside = some
@@ -141,7 +141,7 @@ class TasksWithin:
             V[inside] = found.V
             gap = found.gap
             if len(inside) < len(V):
-                at = problem._at(V)
+                at = problem.at(V)
                 open_to = TaskSlopes(at.slopes, at.rr, 0.0, np.zeros(len(V)))
                 gap = task_gap(whole, self._order, V, open_to, known)
             stalled = 0 if gap < _PROGRESS * best else stalled + 1
@@ -179,7 +179,7 @@ class TasksWithin:
         rough: float,
     ) -> TaskSplitting:
         problem = self._problem
-        gram = problem._gram_of_all if len(some) == len(V) else problem._gram(some)
+        gram = problem.gram if len(some) == len(V) else problem.gram_of(some)
         part = GroupL1Within(penalty, self._lower[some], self._upper[some])
         pulls = slopes[some] + gram @ V[some]  # that would be left if these rows were all zero
         energy = rr + float(np.sum(V[some] * (slopes[some] + pulls)))

@@ -25,7 +25,9 @@ def ordered_groups(constraints: Any) -> list[list[int]]:
     >>> ordered_groups([Monotone([[0, 2]]), NonNegative()])
     [[0, 2]]
     """
-    return [group for each in listed(constraints) if isinstance(each, Monotone) for group in each._groups]
+    return [
+        group for each in listed(constraints) if isinstance(each, Monotone) for group in each.ordered_columns
+    ]
 
 
 def hold(objective: JointObjective, who: str, constraints: Any) -> JointObjective:

@@ -51,8 +51,8 @@ class TaskLimits:
     def of(cls, who: str, given: Any, columns: int) -> TaskLimits:
         """Check constraints as those of single coefficients are: columns of a group are bounded alike."""
         single = constrained(who, L1(1.0), given, columns)
-        groups = single._groups if isinstance(single, Ordered) else []
-        table = single._table(columns) if isinstance(single, Ordered) else single.table(columns)
+        groups = single.ordered_columns if isinstance(single, Ordered) else []
+        table = single.separable_table(columns) if isinstance(single, Ordered) else single.table(columns)
         return cls(np.array(table.lower), np.array(table.upper), groups)
 
     def within(self, penalty: GroupL1) -> GroupL1Within:
