@@ -38,8 +38,7 @@ def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central")
     slopes = numerical_jacobian(f, x, method=method)
     if slopes.shape[0] != 1:
         raise DataError(
-            f"the function returns {slopes.shape[0]} numbers, so it has no gradient; "
-            "ask for its numerical_jacobian."
+            f"the function returns {slopes.shape[0]} numbers, so it has no gradient; use numerical_jacobian."
         )
     gradient: Vector = slopes[0]
     return gradient
@@ -176,14 +175,15 @@ def _complex_step(f: Function, point: Vector) -> Vector:
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 value = np.atleast_1d(np.asarray(f(moved), dtype=np.complex128)).ravel()
         except (TypeError, np.exceptions.ComplexWarning):
-            raise RefusalError("the function takes no complex numbers; use method='central'.") from None
+            raise RefusalError(
+                "the function does not accept complex numbers; use method='central'."
+            ) from None
         columns.append(value.imag / step)
     slopes = np.column_stack(columns)
     plain, error = slopes_with_errors(f, point)
     if np.any(np.abs(slopes - plain) > 10 * error + 1e-4 * np.abs(plain).max(initial=0.0)):
         raise RefusalError(
-            "the function does not go on to complex numbers, as one with abs, max or a comparison does not; "
-            "use method='central'."
+            "the function has no complex extension, as with abs, max or a comparison; use method='central'."
         )
     return slopes
 

@@ -58,7 +58,7 @@ def dual_value(
     first, second = problem.prices(u, v, point)
     if np.any(first < 0):
         raise ParameterError(
-            "dual_value: a multiplier in u is negative; prices of inequalities are 0 or more."
+            "dual_value: a multiplier in u is negative; give multipliers of inequalities that are 0 or more."
         )
 
     def value(x: Vector) -> float:

@@ -17,7 +17,7 @@ from surefit.solvers.program.phase_one import InfeasibleError
 
 @dataclass(frozen=True, slots=True)
 class SlaterCheck:
-    """The point with the most room that was found, and how much that is; negative room is a violation.
+    """The point with the most slack that was found, and how much that is; negative slack is a violation.
 
     ``proved`` tells that no point has more: for linear constraints the programme's certificate does.
     """
@@ -31,12 +31,10 @@ class SlaterCheck:
     def statement(self) -> str:
         """One English sentence."""
         if self.holds:
-            return f"Slater's condition holds: a point leaves room {self.room:.3g} at every inequality."
+            return f"Slater's condition holds: a point has slack {self.room:.3g} in every inequality."
         if self.proved:
-            return (
-                "Slater's condition fails: no point that meets the equations leaves room at every inequality."
-            )
-        return "No point with room at every inequality was found, which does not prove that there is none."
+            return "Slater's condition fails: no point that meets the equalities is strictly feasible."
+        return "No strictly feasible point was found, which does not prove that there is none."
 
     def __str__(self) -> str:
         return self.statement

@@ -27,11 +27,11 @@ class StationaryPoint:
         """One English sentence."""
         low, high = self.eigenvalues[0], self.eigenvalues[-1]
         return {
-            "minimum": f"A strict local minimum: every curvature is positive, the least is {low:.4g}.",
-            "maximum": f"A strict local maximum: every curvature is negative, the largest is {high:.4g}.",
-            "saddle": f"A saddle: curvatures reach from {low:.4g} to {high:.4g}.",
-            "degenerate": "Undecided: a curvature is zero, so that the second order does not tell.",
-            "not stationary": f"Not stationary: the gradient reaches {self.slope:.4g}.",
+            "minimum": f"A strict local minimum: the smallest Hessian eigenvalue is positive, {low:.4g}.",
+            "maximum": f"A strict local maximum: the largest Hessian eigenvalue is negative, {high:.4g}.",
+            "saddle": f"A saddle point: Hessian eigenvalues range from {low:.4g} to {high:.4g}.",
+            "degenerate": "Undecided: the Hessian has a zero eigenvalue, so second derivatives do not tell.",
+            "not stationary": f"Not stationary: the largest entry of the gradient is {self.slope:.4g}.",
         }[self.kind]
 
     def __str__(self) -> str:

@@ -72,8 +72,8 @@ def backtracking(
     """
     if not slope < 0:
         raise RefusalError(
-            f"the direction does not lead down (its slope is {slope:.3g}), so no step is short enough: "
-            "turn it round, or take minus the gradient."
+            f"the direction is not a descent direction (its slope is {slope:.3g}): "
+            "reverse it, or take minus the gradient."
         )
     step = first if test_first else shrink * first
     for _ in range(MOST):

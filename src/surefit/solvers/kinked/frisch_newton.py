@@ -70,12 +70,14 @@ class FrischNewton(Solver):
     def _refusal(self, objective: Objective) -> str | None:
         if objective.columns > MOST_COLUMNS:
             return (
-                f"the {self.name} solver keeps the square of the number of columns, "
-                f"{MOST_COLUMNS} at most, and there are {objective.columns}."
+                f"solver {self.name!r} forms a Gram matrix of at most {MOST_COLUMNS} columns, "
+                f"and there are {objective.columns}."
             )
         table = objective.penalty.table(objective.columns)
         if np.isfinite(table.lower).any() or np.isfinite(table.upper).any():
-            return f"the {self.name} solver knows no bounds, and {type(objective.penalty).__name__} has some."
+            return (
+                f"solver {self.name!r} does not support bounds, which {type(objective.penalty).__name__} has."
+            )
         return None
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:

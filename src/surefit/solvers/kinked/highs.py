@@ -34,12 +34,12 @@ class Highs(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
+            return f"solver {self.name!r} supports a single target, and here there are {objective.outputs}."
         table, named = objective.penalty.table(objective.columns), type(objective.penalty).__name__
         if (table.l2 > 0).any():
-            return f"the {self.name} solver knows no squares, and {named} has some."
+            return f"solver {self.name!r} does not support squared (L2) penalties, which {named} has."
         if np.isfinite(table.lower).any() or np.isfinite(table.upper).any():
-            return f"the {self.name} solver knows no bounds, and {named} has some."
+            return f"solver {self.name!r} does not support bounds, which {named} has."
         return None
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
@@ -63,5 +63,7 @@ class Highs(Solver):
             if proof.holds:
                 break
         if best is None:
-            raise RuntimeError(f"{self.name}: HiGHS found no vertex; bring columns to like sizes.")
+            raise RuntimeError(
+                f"{self.name}: HiGHS found no optimal vertex; scale the columns to similar sizes."
+            )
         return self.finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])

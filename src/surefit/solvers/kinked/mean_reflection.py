@@ -58,7 +58,7 @@ class MeanReflection:
         table = objective.penalty.table(objective.columns)
         if table.l1.any() or not table.l2.all() or np.ptp(table.l2) > 0:
             return None
-        rows = objective.need_rows("a solver of straight pieces")
+        rows = objective.need_rows("a solver for piecewise-linear losses")
         if hasattr(rows.X, "tocsr"):
             return None  # rows less their means would fill it
         spread = objective.spread
@@ -96,7 +96,7 @@ class MeanReflection:
 
     def objective(self, objective: Objective) -> Objective:
         """Return the same objective, of the turned columns."""
-        rows = objective.need_rows("a turn of the columns")
+        rows = objective.need_rows("a reflection of the columns")
         source = ArraySource(objective.source.schema, replace(rows, X=self.rows(rows.X)))
         squares = L2(1.0, weights=self.squares(objective.penalty.table(objective.columns).l2))
         return Objective(

@@ -102,7 +102,7 @@ def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tupl
         table.l1[first] * sizes, table.l2[first] * sizes, table.lower[first], table.upper[first]
     )
     sums = sparse.csr_array((np.ones(len(members)), (np.arange(len(members)), members)))
-    batch = objective.need_rows("the primal_dual solver")
+    batch = objective.need_rows("solver 'primal_dual'")
     rows: Any = batch.X
     joined: Any = rows @ sums if sparse.issparse(rows) else np.asarray(sums.T @ np.asarray(rows).T).T
     schema = replace(objective.source.schema, width=count, columns=None)
@@ -210,7 +210,7 @@ class Rounded:
 
     def __init__(self, objective: Objective, start: Array) -> None:
         self._objective = objective
-        batch = objective.need_rows("the primal_dual solver")
+        batch = objective.need_rows("solver 'primal_dual'")
         self._X: Any = batch.X.tocsr() if hasattr(batch.X, "tocsr") else batch.X
         self.y: Any = batch.y
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
@@ -381,11 +381,11 @@ class PrimalDual(Solver):
     def _refusal(self, objective: Objective) -> str | None:
         loss = objective.loss.name
         if objective.loss.smooth:
-            return f"the {self.name} solver is for losses with kinks, and the {loss} loss has none."
+            return f"solver {self.name!r} is for losses that are not smooth, and the {loss} loss is smooth."
         if objective.columns > MOST_COLUMNS:
             return (
-                f"the {self.name} solver keeps the square of the number of columns, "
-                f"{MOST_COLUMNS} at most, and there are {objective.columns}."
+                f"solver {self.name!r} forms a Gram matrix of at most {MOST_COLUMNS} columns, "
+                f"and there are {objective.columns}."
             )
         return None
 

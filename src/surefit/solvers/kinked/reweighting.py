@@ -43,13 +43,13 @@ class Reweighting(Solver, abstract=True):  # too slow to be listed beside those 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is None:
             return None
-        return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
+        return f"solver {self.name!r} supports a single target, and here there are {objective.outputs}."
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
         """Minimise from a packed point, or from least squares."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        rows = objective.need_rows(f"the {self.name} solver")
+        rows = objective.need_rows(f"solver {self.name!r}")
         X, y, loss = rows.X, np.asarray(rows.y), objective.loss
         s = np.ones(len(rows)) if rows.weight is None else rows.weight
         squares = _squares(objective)

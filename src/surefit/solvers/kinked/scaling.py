@@ -46,7 +46,7 @@ class Units:
     @classmethod
     def of(cls, objective: Objective) -> Units:
         """Take the rows of positive weight."""
-        batch = objective.need_rows("a solver of straight pieces")
+        batch = objective.need_rows("a solver for piecewise-linear losses")
         X: Any = batch.X
         s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
         y, offset = np.asarray(batch.y), getattr(batch, "offset", None)

@@ -169,7 +169,7 @@ class JointObjective(Objective):
         size = max(self.scale, abs(value))
         parts = {"objective": value, "promised": promised, "left": left, "scale": size}
         found = max(promised, left) / size if np.isfinite(value) else np.inf
-        measure = "gain that a step of Newton's method promises, relative to the loss of a constant"
+        measure = "predicted decrease of a Newton step, relative to the loss of a constant"
         return Certificate("stationary", measure, found, tolerance, parts)
 
     def _unbalanced(self, table: CoordinateTable, coef: Array, gradient: Array) -> Array:

@@ -64,4 +64,4 @@ def refusal(solver: str, objective: Objective) -> str | None:
     if table is not None and not table.l1.any():
         return None
     named = type(objective.penalty).__name__
-    return f"the {solver} solver needs a penalty of squares, bounded or in order, and {named} is none."
+    return f"solver {solver!r} needs an L2 penalty, with or without bounds or order, which {named} is not."

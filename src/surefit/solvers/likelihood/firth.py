@@ -153,5 +153,5 @@ class _Problem:
         _, decrement = here.step(self.score(here)) if np.isfinite(here.value) else (None, np.inf)
         scale = self.objective.scale
         parts = {"objective": here.value, "decrement": decrement, "scale": scale}
-        measure = "gain of a scoring step, relative to the loss of a constant"
+        measure = "predicted decrease of a scoring step, relative to the loss of a constant"
         return Certificate("stationary", measure, decrement / scale, tolerance, parts)

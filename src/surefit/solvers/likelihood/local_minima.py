@@ -87,7 +87,7 @@ class _Slope:
 
     @classmethod
     def of(cls, objective: Objective) -> _Slope:
-        rows = objective.need_rows("a search for valleys")
+        rows = objective.need_rows("the search for other local minima")
         loss = objective.loss
         assert isinstance(loss, FamilyLoss)
         spread, free = objective.spread, objective.fit_intercept

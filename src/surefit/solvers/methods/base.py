@@ -41,7 +41,7 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
     def refusal(self, objective: Objective) -> str | None:
         """Return a sentence that says why this method cannot take the objective; None if it can."""
         if getattr(objective, "constrained", False) and not self.constraints:
-            return f"the {self.name} solver knows sets, and not constraints that are functions."
+            return f"solver {self.name!r} supports constraint sets, but not constraints that are functions."
         return super().refusal(objective)
 
     @abstractmethod

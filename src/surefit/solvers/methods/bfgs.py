@@ -70,7 +70,7 @@ class Bfgs(Method):
         self.update = update
 
     def _refusal(self, objective: Objective) -> str | None:
-        return None if objective.outputs is None else f"the {self.name} solver takes tables of one output."
+        return None if objective.outputs is None else f"solver {self.name!r} supports a single output."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         matrix, fresh = np.eye(len(x)), True

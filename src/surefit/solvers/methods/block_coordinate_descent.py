@@ -79,7 +79,7 @@ class CoordinateDescent(Method):
             return [[j] for j in range(size)]
         blocks = [[int(j) for j in block] for block in self.blocks]
         if sorted(j for block in blocks for j in block) != list(range(size)):
-            raise ParameterError(f"blocks must name each of the {size} variables once: correct them.")
+            raise ParameterError(f"blocks must hold each of the {size} variables exactly once.")
         return blocks
 
 

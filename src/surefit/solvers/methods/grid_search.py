@@ -43,15 +43,15 @@ class GridSearch(Method):
 
     def _refusal(self, objective: Objective) -> str | None:
         if len(objective.shape) > 1:
-            return f"the {self.name} solver takes tables of one output."
+            return f"solver {self.name!r} supports a single output."
         return None
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         if len(self.axes) != len(x) or not all(len(axis) for axis in self.axes):
-            raise ParameterError(f"axes must list candidates for each of the {len(x)} variables: give them.")
+            raise ParameterError(f"axes must list candidates for each of the {len(x)} variables.")
         points = prod(len(axis) for axis in self.axes)
         if points > MOST:
-            raise ParameterError(f"the grid has {points} points: try {MOST} at the most.")
+            raise ParameterError(f"the grid has {points} points: reduce it to at most {MOST}.")
         best, lowest = x, np.inf
         for heads in product(*self.axes[:-1]):
             for last in self.axes[-1]:

@@ -38,7 +38,7 @@ class HeavyBall(Method):
     def __init__(self, *, step: float | None = None, momentum: float = 0.9, **options: Any) -> None:
         super().__init__(**options)
         if not 0 <= momentum < 1 or (step is not None and not step > 0):
-            raise ParameterError("momentum must be in [0, 1) and step positive, or None: change them.")
+            raise ParameterError("momentum must be in [0, 1) and step positive, or None.")
         self.step, self.momentum = step, momentum
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:

@@ -41,11 +41,11 @@ class Irls(Method):
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is not None:
-            return f"the {self.name} solver takes tables of one output."
+            return f"solver {self.name!r} supports a single output."
         return None
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
-        batch = objective.need_rows(f"the {self.name} solver")
+        batch = objective.need_rows(f"solver {self.name!r}")
         X: Any = batch.X
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         X = np.column_stack([X, np.ones(len(X))]) if objective.fit_intercept else X

@@ -45,12 +45,12 @@ class PenaltyMethod(Method):
     def __init__(self, *, weight: float = 1.0, growth: float = 10.0, **options: Any) -> None:
         super().__init__(**options)
         if not (weight > 0 and growth > 1):
-            raise ParameterError("weight must be positive and growth above 1: change them.")
+            raise ParameterError("weight must be positive and growth above 1.")
         self.weight, self.growth = weight, growth
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.tabular or not objective.penalty.constraint:
-            return f"the {self.name} solver takes a function and a set, and this is no set or a table."
+            return f"solver {self.name!r} supports functions with a constraint set only."
         return None
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:

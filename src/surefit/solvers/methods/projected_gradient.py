@@ -37,7 +37,7 @@ class ProjectedGradient(Method):
     def __init__(self, *, step: float | None = None, **options: Any) -> None:
         super().__init__(**options)
         if step is not None and not step > 0:
-            raise ParameterError("step must be positive, or None for one found: change it.")
+            raise ParameterError("step must be positive, or None to choose it by itself.")
         self.step = step
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:

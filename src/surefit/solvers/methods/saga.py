@@ -43,13 +43,17 @@ class Saga(Method):
     def __init__(self, *, step: float | None = None, random_state: int = 0, **options: Any) -> None:
         super().__init__(**options)
         if step is not None and not step > 0:
-            raise ParameterError("step must be positive, or None for a third of 1 over the curvature.")
+            raise ParameterError(
+                "step must be positive, or None for 1 / (3 L), with L the largest curvature of a term."
+            )
         self.step, self.random_state = step, random_state
 
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
+        return (
+            f"solver {self.name!r} needs rows with a single output and no offset, or a function with terms."
+        )
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         terms = terms_of(objective, self.name)

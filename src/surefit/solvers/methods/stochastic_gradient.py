@@ -51,14 +51,16 @@ class StochasticGradient(Method):
     ) -> None:
         super().__init__(**options)
         if not (step > 0 and decay >= 0):
-            raise ParameterError("step must be positive and decay 0 or more: change them.")
+            raise ParameterError("step must be positive and decay 0 or more.")
         self.step, self.decay, self.batch_size = step, decay, batch_size
         self.average, self.random_state = average, random_state
 
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
+        return (
+            f"solver {self.name!r} needs rows with a single output and no offset, or a function with terms."
+        )
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         draws = Draws(terms_of(objective, self.name), self.batch_size, self.random_state)

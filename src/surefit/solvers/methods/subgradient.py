@@ -53,7 +53,7 @@ class Subgradient(Method):
     ) -> None:
         super().__init__(**options)
         if decay not in ("root", "harmonic", "none") or (step is not None and not step > 0):
-            raise ParameterError("step must be positive and decay 'root', 'harmonic' or 'none': change them.")
+            raise ParameterError("step must be positive and decay 'root', 'harmonic' or 'none'.")
         self.step, self.decay, self.normalize = step, decay, normalize
         self.batch_size, self.random_state = batch_size, random_state
 

@@ -74,11 +74,11 @@ def terms_of(objective: Objective, who: str) -> Terms | RowTerms:
         found: Terms | None = getattr(objective, "terms", None)
         if found is None:
             raise RefusalError(
-                f"the {who} solver draws terms of a mean, and this function declares none: "
+                f"solver {who!r} samples the terms of a mean, and this function declares none: "
                 "give terms=Terms(count, gradient)."
             )
         return found
-    batch = objective.need_rows(f"the {who} solver")
+    batch = objective.need_rows(f"solver {who!r}")
     y: Any = batch.y
     s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
     return RowTerms(batch.X, y, s * len(s) / s.sum(), objective.loss, objective)

@@ -48,7 +48,7 @@ class TrustRegion(Method):
         self.radius = radius
 
     def _refusal(self, objective: Objective) -> str | None:
-        return None if objective.outputs is None else f"the {self.name} solver takes tables of one output."
+        return None if objective.outputs is None else f"solver {self.name!r} supports a single output."
 
     def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
         radius, here = float(self.radius), whole(objective, x, 2)

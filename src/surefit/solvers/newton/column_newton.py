@@ -58,11 +58,11 @@ class ColumnNewton(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is Squared:
-            return f"the {self.name} solver models a loss by squares, and the squared loss is its own model."
+            return f"solver {self.name!r} does not support the squared loss."
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one score a row, and these rows have {objective.outputs}."
+            return f"solver {self.name!r} supports a single output, and there are {objective.outputs}."
         if not (objective.penalty.table(objective.columns).l1 > 0).all():
-            return f"the {self.name} solver needs a penalty that keeps zeros in all columns."
+            return f"solver {self.name!r} needs an L1 penalty on every column."
         return None
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
@@ -105,7 +105,7 @@ class _Run:
     """Where a solution stands: coefficients, the scores of all rows, and the columns still in play."""
 
     def __init__(self, objective: Objective, start: Array) -> None:
-        rows = objective.need_rows("column_newton")
+        rows = objective.need_rows("solver 'column_newton'")
         X: Any = rows.X
         s = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, dtype=np.float64)
         y, offset = np.asarray(rows.y), rows.offset

@@ -68,16 +68,16 @@ class RowNewton(Solver):
         squares = objective.penalty.quadratic(objective.columns)
         if squares is None or squares.ndim != 1 or not (squares > 0).all():
             named = type(objective.penalty).__name__
-            return f"the {self.name} solver needs squares of all single coefficients, and {named} has others."
+            return f"solver {self.name!r} needs an L2 penalty on every coefficient, which {named} is not."
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one output, and there are {objective.outputs}."
+            return f"solver {self.name!r} supports a single output, and there are {objective.outputs}."
         return None
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
         """Minimise, from slopes of 0 or those at a packed point."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        rows = _Rows(objective, f"the {self.name} solver")
+        rows = _Rows(objective, f"solver {self.name!r}")
         here = rows.start(start)
         floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"

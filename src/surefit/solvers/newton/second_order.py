@@ -124,8 +124,7 @@ class SecondOrder(Solver):
         if size <= LARGEST:
             return None
         return (
-            f"the {self.name} solver keeps the square of all coefficients, which is too much for {size} "
-            f"(up to {LARGEST})."
+            f"solver {self.name!r} forms a Hessian of at most {LARGEST} coefficients, and there are {size}."
         )
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def solve_by_output(solver: Solver, objective: Objective, start: Array | None, trace: Trace) -> Solution:
     """Solve for each output with its own target, and prove the whole with all slopes."""
-    batch = objective.need_rows(f"the {solver.name} solver")
+    batch = objective.need_rows(f"solver {solver.name!r}")
     found = []
     for k in range(objective.outputs or 0):
         one = replace(batch, y=np.ascontiguousarray(np.asarray(batch.y)[:, k]))

@@ -70,7 +70,7 @@ class ConstrainedObjective(FunctionObjective):
         infeasible = float(np.max(np.concatenate([above, np.abs(off), [0.0]]))) / unit
         balance = left / max(first, float(np.finfo(float).tiny))
         parts = {"objective": self.value(w), "stationarity": balance, "infeasibility": infeasible}
-        measure = "larger of unbalanced gradient and violation, relative to their sizes"
+        measure = "larger of the Lagrangian's gradient and the constraint violation, relative"
         value = max(balance, infeasible)
         return Certificate("stationary", measure, value, tolerance, parts, {"multipliers": multipliers})
 

@@ -141,7 +141,7 @@ class FunctionObjective(Objective):
             if not np.isfinite(found).all():
                 raise DataError(
                     f"the {what} is not finite at the start, {_shown(self.start)}: "
-                    "start where it is a number, or mend it."
+                    "choose a start where it is finite, or correct it."
                 )
         return here
 
@@ -231,7 +231,7 @@ class FunctionObjective(Objective):
 
     def accumulate(self, of: Any) -> Any:
         """Refuse: there are no rows to add up."""
-        raise RefusalError("a function has no rows to add up: choose a solver that takes functions.")
+        raise RefusalError("a function has no rows to sum over: choose a solver that takes functions.")
 
     def certificate(self, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
         """Bound how far a point is from the minimum, or from being stationary."""
@@ -261,7 +261,9 @@ def certificate(objective: FunctionObjective, x: Array, tolerance: float) -> Cer
         gap = gap_bound(objective, x)
         size = max(from_start, EPS * abs(objective.value(objective.start)), TINY)
         parts = {"objective": value, "gap": gap, "scale": size}
-        return Certificate("optimal", "gap over that of the start", gap / size, tolerance, parts)
+        return Certificate(
+            "optimal", "optimality gap, relative to that of the start", gap / size, tolerance, parts
+        )
     first, size = residual(objective, objective.start), _least_slope(objective)
     left = residual(objective, x)
     parts = {"objective": value, "residual": left, "scale": max(first, size)}
@@ -307,4 +309,4 @@ def _least_slope(objective: FunctionObjective) -> float:
 
 def _measure(objective: FunctionObjective) -> str:
     free = objective.penalty.name == "none"
-    return f"{'gradient' if free else 'proximal step'} over that of the start"
+    return f"{'gradient' if free else 'proximal step'}, relative to that of the start"

@@ -164,7 +164,7 @@ FLAT = 1e-13  # of the greatest curvature: what bends by less is rounding
 FLATTER = (1e-9, 1e-6)
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = 60  # rounds in which equal levels agree on their slopes: half is left after each at the worst
-FREE_PULL = "cosine of slopes and a direction that nothing holds back"
+FREE_PULL = "cosine of the loss derivatives and an unpenalised direction"
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
 

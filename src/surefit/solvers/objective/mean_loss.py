@@ -162,7 +162,7 @@ class MeanLoss:
         """Return all rows, or refuse for a source that is read piece by piece."""
         if self.rows is None:
             raise RefusalError(
-                f"{who} needs all rows in memory, and this table is read piece by piece: choose a solver "
+                f"{who} needs all rows in memory, but this table is read in batches: choose a solver "
                 "that streams, such as 'proximal_newton', or load the table as one array."
             )
         return self.rows

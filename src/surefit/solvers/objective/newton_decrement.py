@@ -55,9 +55,9 @@ def stationary(objective: MeanLoss, w: Array, value: float, cosine: float, toler
 
     value: the objective there.
     """
-    measure, fall = "cosine of slopes and columns", decrement_of(objective, w, value)
+    measure, fall = "cosine of the loss derivatives and a column", decrement_of(objective, w, value)
     if fall and fall["decrement"] > cosine * fall["scale"]:
-        measure = "gain of a Newton step, relative to the loss"
+        measure = "predicted decrease of a Newton step, relative to the loss"
         cosine = fall["decrement"] / max(fall["scale"], TINY)
     return Certificate("stationary", measure, cosine, tolerance, {"objective": value, **fall})
 

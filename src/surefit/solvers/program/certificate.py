@@ -85,7 +85,12 @@ def infeasibility_certificate(
     value = wrong / float(size.max()) if right < 0 and size.max() > 0 else np.inf
     parts = {"contradiction": right, "left over": float(left.max())}
     return Certificate(
-        "infeasible", "relative error of the mixture", value, tolerance, parts, {"mixture": multipliers}
+        "infeasible",
+        "relative error of the Farkas certificate",
+        value,
+        tolerance,
+        parts,
+        {"mixture": multipliers},
     )
 
 

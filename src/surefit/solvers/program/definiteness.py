@@ -54,14 +54,14 @@ def smallest_curvature(program: Program) -> float:
 
 
 def require_convex(program: Program) -> Curvature:
-    """Refuse a programme whose objective bends down in a direction that the equations allow."""
+    """Refuse a programme whose objective is concave in a direction that the equations allow."""
     found = curvature_of(program)
     if found.within < 0:
         shown = np.array2string(found.direction, precision=4, threshold=6, max_line_width=200)
-        where = ", also where its equations hold" if found.free is not None else ""
+        where = ", also on the null space of its equations" if found.free is not None else ""
         raise RefusalError(
             f"Q is not positive semidefinite{where}: its eigenvalue {found.least:.6g} has the eigenvector "
-            f"{shown}, along which the objective bends down; give a convex Q, or equations that rule it out."
+            f"{shown}, along which the objective is concave; give a convex Q, or equations that rule it out."
         )
     return found
 

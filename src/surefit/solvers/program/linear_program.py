@@ -65,7 +65,9 @@ def linear_program(
         if certificate.holds:
             break
     if best is None:
-        raise RuntimeError("linear_program: HiGHS gave no answer; scale the constraints to like sizes.")
+        raise RuntimeError(
+            "linear_program: HiGHS returned no solution; scale the constraints to similar sizes."
+        )
     if not best.certificate.holds:
         warn(f"linear_program: {best.certificate.statement}", CertificateWarning)
     return best

@@ -42,8 +42,8 @@ def require_answer(program: Program) -> None:
         if certificate.holds:
             shown = np.array2string(down / np.abs(down).max(), precision=4, threshold=6, max_line_width=200)
             raise UnboundedError(
-                f"the objective has no minimum: it falls for ever along the direction {shown}, which no "
-                "constraint forbids; add a constraint or a bound against it.",
+                f"the problem is unbounded: the objective decreases without limit along the direction {shown}"
+                "; add a constraint or a bound against it.",
                 certificate,
             )
 

@@ -46,11 +46,11 @@ class ClosedForm(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is not Squared:
-            return f"the closed form is that of the squared loss, and this is the {objective.loss.name} loss."
+            return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
         if objective.columns > LARGEST and _few_rows(objective) is None:
             return (
-                f"the closed form keeps the square of the columns, which is too much for {objective.columns} "
-                f"(up to {LARGEST})."
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST} columns, "
+                f"and there are {objective.columns}."
             )
         return None
 

@@ -36,11 +36,11 @@ class CoordinateDescent(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is not Squared:
-            return f"coordinate descent takes the squared loss, and this is the {objective.loss.name} loss."
+            return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
         if objective.rows is None and objective.columns > LARGEST:
             return (
-                "coordinate descent keeps the square of the columns of a table that is read piece by piece, "
-                f"which is too much for {objective.columns} (up to {LARGEST})."
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST} columns for a table that is "
+                f"read in batches, and there are {objective.columns}."
             )
         return None
 

@@ -294,7 +294,7 @@ class LassoPath:
         if not alpha >= self.alphas[-1]:
             raise ParameterError(
                 f"alpha={alpha!r} is below {self.alphas[-1]:.6g}, where the path ends: "
-                "compute it to a smaller strength."
+                "compute the path down to a smaller alpha."
             )
         below = min(int(np.searchsorted(-self.alphas, -alpha)), len(self.alphas) - 1)
         return self._between(below, alpha)

@@ -52,11 +52,13 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
         squares = objective.penalty.quadratic(objective.columns)
         named = type(objective.penalty).__name__
         if squares is None or squares.ndim != 1 or not len(squares):
-            return f"the {self.name} solver needs squares of single coefficients, and {named} has others."
+            return f"solver {self.name!r} needs a separable L2 penalty, which {named} is not."
         if not (squares > 0).all() or (squares != squares[0]).any():
-            return f"the {self.name} solver needs one strength for all coefficients, and {named} has others."
+            return (
+                f"solver {self.name!r} needs the same L2 strength for all coefficients, unlike this {named}."
+            )
         if objective.fit_intercept:
-            return f"the {self.name} solver takes no intercept, as no penalty of {named} holds it."
+            return f"solver {self.name!r} does not support an unpenalised intercept."
         return None
 
     def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
@@ -65,7 +67,7 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
         trace = Trace() if trace is None else trace
         if objective.outputs is not None:
             return solve_by_output(self, objective, start, trace)
-        dual = _Dual(objective, f"the {self.name} solver", start)
+        dual = _Dual(objective, f"solver {self.name!r}", start)
         floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"
         tolerance, best, off = FIRST_SMOOTH if objective.loss.smooth else FIRST, np.inf, 1.0

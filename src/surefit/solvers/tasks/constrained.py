@@ -73,8 +73,8 @@ class TasksWithin:
         count = int(np.count_nonzero(self._always))
         if count > _LARGEST:
             raise RefusalError(
-                f"{count} columns are ordered or must not be zero, and are solved by their square, which is "
-                f"kept up to {_LARGEST}: let bounds include zero, or leave columns out."
+                f"{count} columns are ordered or bounded away from zero, and their Gram matrix is formed for "
+                f"at most {_LARGEST}: let bounds include zero, or drop columns."
             )
 
     def solve(
