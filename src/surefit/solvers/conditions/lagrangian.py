@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
-from surefit.solvers.conditions.differences import Vector
 from surefit.solvers.conditions.problem import ConstrainedProblem
 
 BOTTOMLESS = -1e15  # relative to the Lagrangian at the start: whoever comes here is falling for ever

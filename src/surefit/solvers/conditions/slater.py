@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from surefit.solvers.conditions.differences import Vector
+from surefit.core.arrays import Vector
 from surefit.solvers.conditions.problem import ConstrainedProblem
 from surefit.solvers.program.data import Program
 from surefit.solvers.program.linear_program import linear_program

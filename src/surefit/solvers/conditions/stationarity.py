@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient, numerical_hessian
+from surefit.core.arrays import Matrix, Vector
+from surefit.solvers.conditions.differences import Function, numerical_gradient, numerical_hessian
 
 Kind = Literal["minimum", "maximum", "saddle", "degenerate", "not stationary"]
 
@@ -20,7 +21,7 @@ class StationaryPoint:
     kind: Kind
     slope: float  # the largest entry of the gradient
     eigenvalues: Vector
-    directions: Vector
+    directions: Matrix
 
     @property
     def statement(self) -> str:

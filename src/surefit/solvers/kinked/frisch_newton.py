@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.kinked.face import exact_face, slid, solved_face, vertex, without_tie
@@ -25,8 +25,6 @@ from surefit.solvers.kinked.scaling import Units
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.by_output import solve_by_output
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
-
-Array = NDArray[np.float64]
 
 MOST_COLUMNS = 3000  # their square is kept, and solved with
 ROUGH = 1e-3  # the gap to which a sample is solved: it is not the answer
@@ -44,8 +42,8 @@ class Point:
     Value and gap are those of the problem in hand, which may be that of a sample, or have lumps.
     """
 
-    w: Array
-    u: Array
+    w: Vector
+    u: Vector
     value: float
     gap: float
     ready: bool = False
@@ -80,7 +78,9 @@ class FrischNewton(Solver):
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -94,7 +94,7 @@ class FrischNewton(Solver):
         first = units.inner(packed)
         search = _searched(units, first, start is not None, tolerance)
         point = Point(first, np.zeros(0), np.inf, np.inf)
-        best: tuple[Array, Array, Certificate] | None = None
+        best: tuple[Vector, Vector, Certificate] | None = None
         stopped: Stop = "limit"
         for _ in trace.iterations(self.max_iter):
             objective.passes += 1
@@ -122,7 +122,7 @@ class FrischNewton(Solver):
         return self.finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
 
 
-def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _searched(units: Units, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     """Yield points that get closer; those that are ready may be the answer."""
     squares = bool((units.rows.l2 > 0).any())
     for rows in capped(units.rows):
@@ -139,14 +139,14 @@ def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Itera
                 yield Point(*found, value, 0.0, True)
 
 
-def _through(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _through(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     if rows.rows >= max(MANY, 20 * len(start)) and not warm:
         yield from _with_lumps(rows, start, tolerance)
     else:
         yield from _alone(rows, start, warm, tolerance)
 
 
-def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _alone(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     inside = Interior(rows, start)
     if warm:
         yield from _same_face(inside)
@@ -175,7 +175,7 @@ def _same_face(inside: Interior) -> Iterator[Point]:
         yield Point(face.w, face.u, inside.value, np.inf, True)
 
 
-def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Point]:
+def _with_lumps(rows: KinkedRows, start: Vector, tolerance: float) -> Iterator[Point]:
     n, q = rows.rows, len(start)
     some = min(n // 4, max(1000, int((n * q) ** (2 / 3)) // 2))
     sample = np.sort(np.random.Generator(np.random.Philox(0)).choice(n, some, replace=False))

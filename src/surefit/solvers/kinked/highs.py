@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.kinked.face import vertex
@@ -14,8 +14,6 @@ from surefit.solvers.kinked.rows import capped
 from surefit.solvers.kinked.scaling import Units
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver
-
-Array = NDArray[np.float64]
 
 
 class Highs(Solver):
@@ -42,12 +40,14 @@ class Highs(Solver):
             return f"solver {self.name!r} does not support bounds, which {named} has."
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise; a start has no effect."""
         self.require(objective)
         trace = Trace() if trace is None else trace
         units = Units.of(objective)
-        best: tuple[Array, Array, Certificate] | None = None
+        best: tuple[Vector, Vector, Certificate] | None = None
         problems = list(capped(units.rows))
         for number in trace.iterations(len(problems)):
             objective.passes += 1

@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.source import ArraySource
 from surefit.penalties.l2 import L2
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import FAR
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,13 @@ class MeanReflection:
     array([2., 1.])
     """
 
-    mean: Array
-    v: Array
+    mean: Vector
+    v: Vector
     axis: int
     length: float
 
     @classmethod
-    def to(cls, mean: Array) -> MeanReflection:
+    def to(cls, mean: Vector) -> MeanReflection:
         """Turn these means to the axis of the greatest of them."""
         length, axis = float(np.linalg.norm(mean)), int(np.argmax(np.abs(mean)))
         v = mean / length
@@ -68,7 +66,7 @@ class MeanReflection:
             return None  # a constant column alone, as an intercept's is, has no spread to lose
         return cls.to(np.where(far, spread.mean, 0.0))
 
-    def rows(self, X: Any) -> Array:
+    def rows(self, X: Any) -> Matrix:
         """Return the turned rows."""
         found = np.asarray(X, dtype=np.float64) - self.mean
         found -= np.outer(2.0 * (found @ self.v), self.v)
@@ -76,19 +74,19 @@ class MeanReflection:
         found[:, self.axis] -= np.copysign(1.0, self.v[self.axis])
         return found
 
-    def squares(self, l2: Array) -> Array:
+    def squares(self, l2: Vector) -> Vector:
         """Return the strength of each turned coefficient."""
         found = l2.copy()
         found[self.axis] /= self.length**2
         return found
 
-    def inner(self, w: Array) -> Array:
+    def inner(self, w: Vector) -> Vector:
         """Return coefficients of the turned columns."""
         found = w - 2.0 * np.multiply.outer(self.v, self.v @ w)
         found[self.axis] *= self.length
         return np.asarray(found)
 
-    def outer(self, w: Array) -> Array:
+    def outer(self, w: Vector) -> Vector:
         """Return coefficients of the columns."""
         found = w.copy()
         found[self.axis] /= self.length

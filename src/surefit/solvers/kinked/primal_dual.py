@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.sums.gram import centred_gram, sandwich
 from surefit.core.trace import Trace
 from surefit.data.source import ArraySource
@@ -49,7 +50,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
 from surefit.stats.products import pulled, scores
 from surefit.stats.spread import Spread
 
-Array = NDArray[np.float64]
 Members = NDArray[np.intp]
 
 EQUAL = 1e-9  # of the largest level of a group: nearer, levels are on their way to each other
@@ -64,7 +64,7 @@ class OrderedFaces:
         self._last: bytes | None = None
         self._tried: set[bytes] = set()
 
-    def solved(self, x: Array, tolerance: float) -> tuple[Array, Array] | None:
+    def solved(self, x: Vector, tolerance: float) -> tuple[Vector, Vector] | None:
         """Return point and slopes of the face near x; None where it is not settled, or was tried."""
         objective = self._objective
         if not isinstance(objective.penalty, Ordered) or objective.outputs is not None:
@@ -78,7 +78,7 @@ class OrderedFaces:
         return _on_blocks(objective, members, tolerance)
 
 
-def _blocks(penalty: Ordered, coef: Array) -> Members:
+def _blocks(penalty: Ordered, coef: Vector) -> Members:
     """Return the number of each coefficient's block."""
     above = np.zeros(len(coef), dtype=np.intp)  # 1 where a block begins
     place = np.full(len(coef), -1, dtype=np.intp)
@@ -93,7 +93,7 @@ def _blocks(penalty: Ordered, coef: Array) -> Members:
     return place
 
 
-def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tuple[Array, Array] | None:
+def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tuple[Vector, Vector] | None:
     assert isinstance(objective.penalty, Ordered)
     count, table = int(members.max()) + 1, objective.penalty.separable_table(len(members))
     sizes = np.bincount(members).astype(np.float64)
@@ -149,14 +149,14 @@ class Envelope:
     """
 
     loss: Loss
-    known: Array
+    known: Vector
     width: float
 
-    def _nearest(self, y: Any, aim: Array) -> Array:
+    def _nearest(self, y: Any, aim: Vector) -> Vector:
         prox: Any = self.loss.prox  # type: ignore[attr-defined]
         return np.asarray(prox(y, aim, self.width))
 
-    def value(self, y: Any, z: Array) -> Array:
+    def value(self, y: Any, z: Vector) -> Vector:
         """Return the minimum over q, without what depends on the known slopes alone."""
         aim = z + self.width * self.known
         nearest = self._nearest(y, aim)
@@ -164,13 +164,13 @@ class Envelope:
         off = squares.sum(axis=1) if squares.ndim == 2 else squares
         return np.asarray(self.loss.value(y, nearest) + 0.5 * off / self.width)
 
-    def gradient(self, y: Any, z: Array) -> Array:
+    def gradient(self, y: Any, z: Vector) -> Vector:
         """Return the slope of the loss at the minimiser, which rounding must not carry beyond all slopes."""
         aim = z + self.width * self.known
         low, high = slope_range(self.loss, y, z)
         return np.clip((aim - self._nearest(y, aim)) / self.width, low, high)
 
-    def curvature(self, y: Any, z: Array) -> Array:
+    def curvature(self, y: Any, z: Vector) -> Vector:
         """Return how fast the slope grows, half of it where it begins to."""
         aim = z + self.width * self.known
         # Far above the rounding of a prox, far below the width.
@@ -179,7 +179,7 @@ class Envelope:
         return np.asarray(np.clip(1.0 - moved / (2.0 * reach), 0.0, 1.0) / self.width)
 
 
-def slope_range(loss: Any, y: Any, z: Array) -> tuple[Array, Array]:
+def slope_range(loss: Any, y: Any, z: Vector) -> tuple[Vector, Vector]:
     """Return the least and the greatest slope that a loss has at any score, in the shape of z."""
     far = np.full(z.shape, 1e300)
     return np.asarray(loss.gradient(y, -far)), np.asarray(loss.gradient(y, far))
@@ -195,7 +195,7 @@ FIRST_SHARE = 1e-4  # of the promised fall, that a step must keep
 class NewtonStep:
     """Where a step led: the share of the whole step that was taken, and what the model promised of it."""
 
-    x: Array
+    x: Vector
     share: float
     promised: float
 
@@ -208,7 +208,7 @@ class NewtonStep:
 class Rounded:
     """All rows of an objective, on which a rounded loss is minimised; width: of the first rounding."""
 
-    def __init__(self, objective: Objective, start: Array) -> None:
+    def __init__(self, objective: Objective, start: Vector) -> None:
         self._objective = objective
         batch = objective.need_rows("solver 'primal_dual'")
         self._X: Any = batch.X.tocsr() if hasattr(batch.X, "tocsr") else batch.X
@@ -233,20 +233,20 @@ class Rounded:
         """Return the weighted mean of one number a row."""
         return float(self._s @ of_rows)
 
-    def scores(self, x: Array) -> Array:
+    def scores(self, x: Vector) -> Vector:
         """Return the scores at a packed point, in one pass."""
         self._objective.passes += 1
         coef, intercept = self._objective.split(x)
         z = scores(self._X, coef)
         return z if intercept is None else z + intercept
 
-    def rounding(self, x: Array, z: Array) -> float:
+    def rounding(self, x: Vector, z: Vector) -> float:
         """Return how far rounding alone moves the scores."""
         coef = np.abs(self._objective.split(x)[0])
         size = np.max(self._means @ coef, initial=0.0) + np.abs(z).max(initial=0.0)
         return float(np.finfo(float).eps * size)
 
-    def step(self, envelope: Envelope, x: Array, z: Array, damping: float) -> NewtonStep:
+    def step(self, envelope: Envelope, x: Vector, z: Vector, damping: float) -> NewtonStep:
         """Minimise the quadratic model at x, whose scores are z, and search on the way there."""
         objective = self._objective
         slope = _by_row(self._s, z) * envelope.gradient(self.y, z)
@@ -267,7 +267,7 @@ class Rounded:
             share *= 0.5
         return NewtonStep(x, 0.0, np.inf)
 
-    def _model_minimum(self, x: Array, slope: Array, bend: Array, damping: float) -> tuple[Array, float]:
+    def _model_minimum(self, x: Vector, slope: Vector, bend: Vector, damping: float) -> tuple[Vector, float]:
         """Return the minimiser of the model with the penalty, and the loss's slope times the way there."""
         objective = self._objective
         coef, intercept = objective.split(x)
@@ -288,7 +288,7 @@ class Rounded:
             whole.append(np.append(new, last))
         return (whole[0] if coef.ndim == 1 else np.column_stack(whole)), fall
 
-    def _model(self, slope: Array, bend: Array, damping: float) -> _Model:
+    def _model(self, slope: Vector, bend: Vector, damping: float) -> _Model:
         self._objective.passes += 2
         if self._objective.fit_intercept:
             found = centred_gram(self._X, None, bend)
@@ -306,16 +306,16 @@ class Rounded:
 class _Model:
     """Of one output: the matrix and slope of the coefficients, and of the intercept at ``centre``."""
 
-    matrix: Array
-    gradient: Array
-    centre: Array
+    matrix: Matrix
+    gradient: Vector
+    centre: Vector
     pull: float
     bend: float
 
 
 def _minimum(
-    objective: Objective, models: list[_Model], linear: list[Array], start: list[Array]
-) -> list[Array]:
+    objective: Objective, models: list[_Model], linear: list[Vector], start: list[Vector]
+) -> list[Vector]:
     penalty, p = objective.penalty, objective.columns
     squares = penalty.quadratic(p)
     if penalty.offers("table") or squares is not None:
@@ -339,7 +339,7 @@ def _minimum(
         ]
         return [w if new is None else new for w, new in zip(start, in_order, strict=True)]
 
-    def product(w: Array) -> Array:
+    def product(w: Vector) -> Vector:
         columns = w[:, None] if w.ndim == 1 else w
         moved = [model.matrix @ column for model, column in zip(models, columns.T, strict=True)]
         return moved[0] if w.ndim == 1 else np.column_stack(moved)
@@ -351,11 +351,11 @@ def _minimum(
     return list(best.T) if whole else [best]
 
 
-def _columns(rows: Array) -> list[Array]:
+def _columns(rows: Matrix) -> list[Vector]:
     return [rows] if rows.ndim == 1 else [np.ascontiguousarray(column) for column in rows.T]
 
 
-def _by_row(s: Array, like: Array) -> Array:
+def _by_row(s: Vector, like: Vector) -> Vector:
     return s if like.ndim == 1 else s[:, None]
 
 
@@ -389,7 +389,9 @@ class PrimalDual(Solver):
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace

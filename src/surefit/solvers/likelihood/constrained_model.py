@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.newton.ordered_quadratic_model import minimise_ordered
 from surefit.solvers.newton.quadratic_model import minimise_table
 from surefit.solvers.objective.base import Objective
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,8 @@ class ConstrainedModel:
         return cls(CoordinateTable(none, none, lower, upper), groups)  # the squares are in the model
 
     def minimiser(
-        self, square: Array, gradient: Array, x: Array, last: tuple[float, float] = (-np.inf, np.inf)
-    ) -> Array | None:
+        self, square: Matrix, gradient: Vector, x: Vector, last: tuple[float, float] = (-np.inf, np.inf)
+    ) -> Vector | None:
         """Return the minimiser of a model around a point, with bounds for its last parameter.
 
         None where the matrix does not determine one.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.source import MappedSource, Source
@@ -24,13 +25,11 @@ from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.newton_decrement import NEARLY, bent_axes
 from surefit.solvers.objective.solver import CLOSE, Needs, Solution
 
-Array = NDArray[np.float64]
-
 LENGTHS = 10.0 ** np.arange(-3, 9, 0.5)  # in units where columns bend by 1
 FELL = 1e-8  # of the objective: what is worth another round
 
 
-def lower_along_flat(objective: Objective, w: Array) -> Array | None:
+def lower_along_flat(objective: Objective, w: Vector) -> Vector | None:
     """Go along directions of no curvature, however far that leads down; None where it does not.
 
     Nearly dependent columns have such directions: a slope of next to nothing may fall for a long way.
@@ -128,9 +127,11 @@ class FisherScoring(ProximalNewton):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.name = "fisher_scoring"  # type: ignore[misc]  # not listed: no loss that is chosen by name needs it
-        self._expected: tuple[Array, Array] | None = None
+        self._expected: tuple[Vector, Vector] | None = None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         trace = Trace() if trace is None else trace
         found = self._in_turns(objective, objective.source, start, trace)
@@ -154,7 +155,7 @@ class FisherScoring(ProximalNewton):
             found = min(found, self.finish(objective, again, trace, "stalled"), key=_order_of)
         return found
 
-    def _other_ways(self, objective: Objective, found: Solution, start: Array | None) -> Iterator[Array]:
+    def _other_ways(self, objective: Objective, found: Solution, start: Vector | None) -> Iterator[Vector]:
         """Go on from elsewhere, where one way down may end at a wall or in a lesser valley."""
         loss = objective.loss
         assert isinstance(loss, FamilyLoss)
@@ -166,7 +167,7 @@ class FisherScoring(ProximalNewton):
         if not loss.convex and found.value > 0:
             yield from self._other_valleys(objective, found)
 
-    def _other_valleys(self, objective: Objective, found: Solution) -> Iterator[Array]:
+    def _other_valleys(self, objective: Objective, found: Solution) -> Iterator[Vector]:
         """Look for lower valleys than the known one, on a sample where rows are many."""
         few = few_rows(objective)
         known = found if few is objective else self._in_turns(few, few.source, found.x, Trace())
@@ -176,7 +177,7 @@ class FisherScoring(ProximalNewton):
             if anywhere or is_in_reach(objective, end):
                 yield end
 
-    def _along_walls(self, objective: Objective, start: Array | None) -> Array:
+    def _along_walls(self, objective: Objective, start: Vector | None) -> Vector:
         """Minimise with lifted targets, by less each time."""
         assert isinstance(objective.loss, FamilyLoss)
         targets, schema, point = objective.targets, objective.source.schema, start
@@ -192,7 +193,7 @@ class FisherScoring(ProximalNewton):
         self,
         objective: Objective,
         source: Source,
-        start: Array | None,
+        start: Vector | None,
         trace: Trace,
         bends: tuple[Bend, ...] = _BENDS,
     ) -> Solution:
@@ -217,20 +218,20 @@ class FisherScoring(ProximalNewton):
         assert best is not None
         return best
 
-    def _damping(self, second: SecondDerivatives, w: Array, bends: Array, strength: float) -> Array:
+    def _damping(self, second: SecondDerivatives, w: Vector, bends: Vector, strength: float) -> Matrix:
         """Return a multiple of the matrix of expected curvatures: shorter steps, of the same direction."""
         loss = second.objective.loss
         assert isinstance(loss, FamilyLoss)
         if self._expected is None or self._expected[0] is not w:
             self._expected = w, second.at(w, 2, FamilyLoss(loss.family, loss.link)).hessian
         matrix = self._expected[1]
-        added: Array = strength * matrix
+        added: Matrix = strength * matrix
         ground = np.where(np.diagonal(matrix) > 0, np.diagonal(matrix), bends)
         added.flat[:: len(added) + 1] += min(strength, _LEAST) * ground
         return added
 
 
-def _boldly(solver: FisherScoring, objective: Objective, start: Array) -> Array:
+def _boldly(solver: FisherScoring, objective: Objective, start: Vector) -> Vector:
     """Take whole steps by expected curvatures, up or down, and return the best point on the way."""
     second = SecondDerivatives(objective)
     w = best = second.inner(start)

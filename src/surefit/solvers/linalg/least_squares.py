@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 # A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
 SAFE_GRAM_CONDITION = 1e7
@@ -43,11 +42,11 @@ class LeastSquares:
     method: Method
     root: Matrix
     null: Matrix
-    singular: NDArray[np.float64] | None = None
-    residual_squares: NDArray[np.float64] | None = None
+    singular: Vector | None = None
+    residual_squares: Vector | None = None
 
 
-def column_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def column_lengths(squares: Vector) -> Vector:
     """The length of each column from its sum of squares; 1 for a column of zeros."""
     lengths = np.sqrt(np.maximum(squares, 0.0))
     return np.where(lengths > 0, lengths, 1.0)
@@ -105,7 +104,7 @@ def shortest(coef: Matrix, null: Matrix) -> Matrix:
     return moved
 
 
-def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> LeastSquares:
+def wide(X: Matrix, Y: Matrix, across: Vector | None = None) -> LeastSquares:
     """The minimum-norm solution for fewer rows than columns, from the factor of the transpose.
 
     X' = Q R, so X = R'Q' and w = Q R'^+ Y. Where units are unlike, the rows of X' are sorted by length and
@@ -146,17 +145,17 @@ def unlike_units(X: Matrix) -> bool:
     return bool(squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf))
 
 
-def turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def turned(across: Vector, rows: Matrix) -> Matrix:
     """Reflect rows so that the first of them holds what lies along ``across``, and leave that one out."""
     return _reflected(across, rows)[1:]
 
 
-def turned_back(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def turned_back(across: Vector, rows: Matrix) -> Matrix:
     """Undo ``turned``, for rows that had nothing along ``across``."""
     return _reflected(across, np.vstack([np.zeros(rows.shape[1]), rows]))
 
 
-def _reflected(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def _reflected(across: Vector, rows: Matrix) -> Matrix:
     normal = across / np.linalg.norm(across)
     normal[0] += np.copysign(1.0, normal[0])
     found: Matrix = rows - np.outer(normal, (normal @ rows) * (2 / (normal @ normal)))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.linalg.least_squares import (
     SAFE_GRAM_CONDITION,
     from_factor,
@@ -26,9 +27,6 @@ from surefit.solvers.linalg.least_squares import (
     turned_back,
     wide,
 )
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 LIKE_SIZE = 100.0  # ratio of squared lengths
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 _STEPS = 200  # Newton's steps need a handful, unless the scales of the columns are far apart
 

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.solvers.linalg.principal_axes import EPS, signed
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 MOST = 10_000_000
 
@@ -46,7 +45,7 @@ class GridSearch(Method):
             return f"solver {self.name!r} supports a single output."
         return None
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         if len(self.axes) != len(x) or not all(len(axis) for axis in self.axes):
             raise ParameterError(f"axes must list candidates for each of the {len(x)} variables.")
         points = prod(len(axis) for axis in self.axes)

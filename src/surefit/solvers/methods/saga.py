@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.lipschitz import greatest_smoothness
 from surefit.solvers.methods.terms import NativeTerms, RowTerms, has_terms, native_terms, terms_of
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class Saga(Method):
@@ -55,7 +53,7 @@ class Saga(Method):
             f"solver {self.name!r} needs rows with a single output and no offset, or a function with terms."
         )
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         terms = terms_of(objective, self.name)
         rng = np.random.default_rng(self.random_state)
         step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
@@ -74,7 +72,7 @@ class Saga(Method):
             mean = table.mean(axis=0)  # takes away what roundings added up
             yield x, step
 
-    def _native(self, terms: RowTerms, fast: NativeTerms, x: Array, step: float) -> Iterator[Move]:
+    def _native(self, terms: RowTerms, fast: NativeTerms, x: Vector, step: float) -> Iterator[Move]:
         """Do the same by the kernel, which keeps the slope of each row in place of its gradient."""
         rng = np.random.default_rng(self.random_state)
         memory = terms.slopes(x)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.data.source import ArraySource
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, Solver, Stop
 
-Array = NDArray[np.float64]
 
-
-def solve_by_output(solver: Solver, objective: Objective, start: Array | None, trace: Trace) -> Solution:
+def solve_by_output(solver: Solver, objective: Objective, start: Vector | None, trace: Trace) -> Solution:
     """Solve for each output with its own target, and prove the whole with all slopes."""
     batch = objective.need_rows(f"solver {solver.name!r}")
     found = []

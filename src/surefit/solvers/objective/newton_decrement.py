@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.penalties.base import Penalty
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.mean_loss import MeanLoss
-
-Array = NDArray[np.float64]
 
 LARGEST = 2000  # columns, whose square is kept and taken apart
 SATURATED = 1e-8  # of the loss of a constant: below, what is left of the loss is no objective to be close to
@@ -50,7 +49,7 @@ class ObservedLoss:
         return self.loss.observed_curvature(y, z)
 
 
-def stationary(objective: MeanLoss, w: Array, value: float, cosine: float, tolerance: float) -> Certificate:
+def stationary(objective: MeanLoss, w: Vector, value: float, cosine: float, tolerance: float) -> Certificate:
     """Certify a packed point by the cosine of slopes and columns, or by its decrement where that says more.
 
     value: the objective there.
@@ -62,14 +61,14 @@ def stationary(objective: MeanLoss, w: Array, value: float, cosine: float, toler
     return Certificate("stationary", measure, cosine, tolerance, {"objective": value, **fall})
 
 
-def pull_of(penalty: Penalty, coef: Array, gradient: Array) -> Array:
+def pull_of(penalty: Penalty, coef: Vector, gradient: Vector) -> Vector:
     """Return how far slopes are from what the penalty holds, coefficient by coefficient."""
     if penalty.offers("subdifferential_distance"):
         return np.asarray(penalty.subdifferential_distance(coef, gradient))
     return np.asarray(np.abs(coef - penalty.prox(coef - gradient, 1.0)))
 
 
-def decrement_of(objective: MeanLoss, w: Array, value: float) -> dict[str, float]:
+def decrement_of(objective: MeanLoss, w: Vector, value: float) -> dict[str, float]:
     """Return the decrement at a packed point and what it is small beside; nothing where it is not known.
 
     value: the objective there. flat: how many directions do not bend beyond rounding. It is known for losses
@@ -108,9 +107,9 @@ class BentAxes:
     bends: by how much, where negative counts as positive. slopes: of the objective along them.
     """
 
-    axes: Array
-    bends: Array
-    slopes: Array
+    axes: Matrix
+    bends: Vector
+    slopes: Vector
 
     def flat(self, least: float = 1.0) -> NDArray[np.bool_]:
         """Return which bend by no more than some multiple of what rounding makes."""
@@ -122,7 +121,7 @@ class BentAxes:
         return float(0.5 * np.sum(self.slopes[bent] ** 2 / self.bends[bent]))
 
 
-def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Array) -> BentAxes | None:
+def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> BentAxes | None:
     """Take the second derivatives at a packed point apart; None where they are not finite."""
     here = second.at(second.inner(w), 2, ObservedLoss(objective.loss))
     coef, g, H = objective.split(w)[0], here.gradient.copy(), here.hessian.copy()

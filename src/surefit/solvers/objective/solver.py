@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import RefusalError
@@ -17,7 +15,6 @@ from surefit.core.registry import Registered, lookup, members
 from surefit.core.trace import Trace
 from surefit.solvers.objective.base import Objective
 
-Array = NDArray[np.float64]
 Stop = Literal["certificate", "limit", "stalled", "asked"]
 
 CLOSE = 1e-6  # of what is left of the loss: a gap of no more is small beside the objective itself
@@ -57,7 +54,7 @@ class Solution:
     ``asked`` to by a callback. found: what else the solver learnt, such as the knots of a path.
     """
 
-    x: Array
+    x: Vector
     value: float
     certificate: Certificate
     iterations: int
@@ -94,7 +91,9 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
         self.max_iter = max_iter
 
     @abstractmethod
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
 
     def refusal(self, objective: Objective) -> str | None:
@@ -133,11 +132,11 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
     def finish(
         self,
         objective: Objective,
-        x: Array,
+        x: Vector,
         trace: Trace,
         stopped: Stop,
         *,
-        slopes: Array | None = None,
+        slopes: Vector | None = None,
         proof: Certificate | None = None,
         found: dict[str, Any] | None = None,
     ) -> Solution:

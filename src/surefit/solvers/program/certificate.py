@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
-from surefit.solvers.program.data import Matrix, Multipliers, Program, Vector
+from surefit.solvers.program.data import DenseOrSparse, Multipliers, Program
 
 
 def optimality_certificate(
@@ -113,7 +114,7 @@ def unboundedness_certificate(
     return Certificate("unbounded", "relative violation", value, tolerance, parts, {"ray": ray, "x": x})
 
 
-def _relative(matrix: Matrix, ray: Vector) -> Vector:
+def _relative(matrix: DenseOrSparse, ray: Vector) -> Vector:
     """Return the product, each entry relative to what it is a sum of."""
     image, size = np.asarray(matrix @ ray, dtype=np.float64), abs(matrix) @ np.abs(ray)
     relative: Vector = np.divide(image, size, out=np.zeros_like(image), where=size > 0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
-from surefit.solvers.program.data import Vector
 from surefit.solvers.program.kkt_system import System
 from surefit.solvers.program.scaling import Balanced
 

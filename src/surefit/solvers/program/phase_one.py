@@ -6,10 +6,11 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.solvers.program.certificate import infeasibility_certificate, unboundedness_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
+from surefit.solvers.program.data import Multipliers, Program
 from surefit.solvers.program.scaling import Balanced
 
 SEEN = 1e-9  # in balanced units, where the numbers are about 1: less than this is rounding

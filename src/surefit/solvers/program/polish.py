@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from surefit.solvers.program.data import Multipliers, Vector
+from surefit.core.arrays import Vector
+from surefit.solvers.program.data import Multipliers
 from surefit.solvers.program.interior_point import Inequalities, Inside
 from surefit.solvers.program.kkt_system import System
 from surefit.solvers.program.scaling import Balanced

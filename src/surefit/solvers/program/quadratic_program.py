@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import warn
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
+from surefit.solvers.program.data import Multipliers, Program
 from surefit.solvers.program.definiteness import Curvature, equations_of, opposite_rows, require_convex
 from surefit.solvers.program.interior_point import interior_point
 from surefit.solvers.program.phase_one import require_answer

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
+from surefit.solvers.program.data import Multipliers, Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.squares.level_limits import LevelLimits
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 

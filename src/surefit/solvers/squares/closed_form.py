@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.losses.squared import Squared
@@ -23,8 +23,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals
 from surefit.stats.triangular import TriangularFactor
-
-Array = NDArray[np.float64]
 
 LARGEST = 5000  # columns whose square is kept, or rows
 DENSE_ENTRIES = 10**8  # of a centred copy of few rows
@@ -54,7 +52,9 @@ class ClosedForm(Solver):
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise; no start is needed."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -79,7 +79,7 @@ def _few_rows(objective: Objective) -> Batch | None:
     return rows if (squares > 0).all() or not squares.any() else None
 
 
-def _by_rows(batch: Batch, objective: Objective, squares: Array) -> tuple[Array, Array]:
+def _by_rows(batch: Batch, objective: Objective, squares: Vector) -> tuple[Vector, Vector]:
     """Solve by the dual, in columns divided by the root of their penalty."""
     X: Any = batch.X
     X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
@@ -99,7 +99,7 @@ def _by_rows(batch: Batch, objective: Objective, squares: Array) -> tuple[Array,
     return coef, mean_y - mean_x @ coef
 
 
-def _by_moments(objective: Objective, squares: Array) -> tuple[Array, Array]:
+def _by_moments(objective: Objective, squares: Vector) -> tuple[Vector, Vector]:
     """Solve from sums in one pass, or from the factor of the rows in another."""
     moments: Moments = objective.accumulate(Moments.of)
     centred = objective.fit_intercept
@@ -127,10 +127,10 @@ def _by_moments(objective: Objective, squares: Array) -> tuple[Array, Array]:
     return coef, mean_y - mean_x @ coef
 
 
-def _root(squares: Array) -> Array:
+def _root(squares: Vector) -> Vector:
     """Return G with G'G = A."""
     if squares.ndim == 1:
         return np.diag(np.sqrt(squares))
     values, vectors = linalg.eigh(squares, check_finite=False)
-    found: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    found: Vector = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return found

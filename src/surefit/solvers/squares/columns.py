@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import DataError
 from surefit.core.native.columns.column_facts import column_facts
@@ -36,7 +37,6 @@ from surefit.solvers.squares.table_gap import TableGap, rounding_slopes
 from surefit.solvers.squares.working_set import FEWEST, next_columns, pull, safe_to_drop
 
 Indices = NDArray[np.int64]
-Vector = NDArray[np.float64]
 _LEAST_BYTES = 2**22
 _SHARE = 0.08  # of the size of X that the matrix may take
 
@@ -50,10 +50,10 @@ class GramCache:
         self.room = min(X.shape[1], int(np.sqrt(max(_LEAST_BYTES, _SHARE * size) / 8)))
         self.columns: Indices = np.empty(0, dtype=np.int64)
         self._held = np.zeros(X.shape[1], dtype=bool)
-        self._matrix: NDArray[np.float64] | None = None
+        self._matrix: Matrix | None = None
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Matrix:
         """The matrix, with room at its end; memory that no column has reached yet is never touched."""
         if self._matrix is None:
             self._matrix = np.empty((self.room, self.room))

@@ -12,17 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.trace import Trace
 from surefit.solvers.squares.active_set import Face, QuadraticWithin
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.solvers.squares.sums import SquaredSums
-
-Vector = NDArray[np.float64]
 
 _TOGETHER = 1e-10  # of a strength: closer than that, two knots are one
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.losses.squared import Squared
 from surefit.solvers.objective.base import Objective
@@ -14,8 +14,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
-
-Array = NDArray[np.float64]
 
 LARGEST = 5000  # columns of a table that is read piece by piece: their square is kept
 CLOSER = 0.1  # share of the tolerance to go to, as the proof is made of the rows once more
@@ -44,7 +42,9 @@ class CoordinateDescent(Solver):
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from zero, one output after the other."""
         self.require(objective)
         trace = Trace() if trace is None else trace

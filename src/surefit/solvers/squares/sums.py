@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.squares.gram_descent import minimise_quadratic
 from surefit.solvers.squares.table_gap import TableGap
 from surefit.stats.moments import Moments
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class SquaredSums:
 
     def __init__(
         self,
-        gram: NDArray[np.float64],
+        gram: Matrix,
         cross: Vector,
         energy: float,
         mean_x: Vector,

@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.linear.table_gap import table_gap
 from surefit.penalties.coordinate_table import CoordinateTable
 
-Vector = NDArray[np.float64]
 _NOISE = 1e-12
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.penalties.coordinate_table import CoordinateTable
 
-Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 FEWEST = 64  # columns of the first working set
 _SAFE = 1 + 1e-9  # rounding must not screen a column out

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.native.columns.column_facts import column_facts
 from surefit.core.native.columns.column_gram import column_gram
@@ -38,9 +39,6 @@ from surefit.solvers.linalg.column_order import by_columns
 from surefit.solvers.objective.solver import CLOSE, is_close
 from surefit.stats.moments import Moments
 from surefit.stats.overflow import refuse_overflow
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _MOST_NUMBERS = 1200  # in use: beyond, a factorisation costs more than many sweeps
 _STEPS = 8

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import RefusalError
 from surefit.core.trace import Trace
@@ -26,8 +27,6 @@ from surefit.solvers.tasks.gap import TaskSlopes, task_gap
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 from surefit.solvers.tasks.splitting import TaskSplitting
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _LARGEST = 5000  # columns whose square is held in memory

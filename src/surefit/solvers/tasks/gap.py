@@ -17,15 +17,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.penalties.arrays import Floats
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.group_l1_within import GroupL1Within
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 from surefit.stats.duality import Slopes
-
-Matrix = NDArray[np.float64]
 
 ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 
@@ -40,7 +37,7 @@ class TaskSlopes:
     slopes: Matrix
     energy: float
     mean_square: float
-    noise: Floats
+    noise: Vector
 
 
 def slopes_of_rows(objective: Objective, packed: Matrix) -> TaskSlopes:

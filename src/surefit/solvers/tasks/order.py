@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix
+
 Indices = NDArray[np.intp]
 Multipliers = tuple[Matrix, ...]  # of each group: (levels - 1, targets)
 

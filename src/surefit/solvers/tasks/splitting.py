@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix
 from surefit.solvers.tasks.face import TaskQuadratic, newton_on_face
 from surefit.solvers.tasks.gap import TaskSlopes, balanced, task_gap
 from surefit.solvers.tasks.order import Multipliers
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _LONGER = 1.6  # over-relaxation
 _FIRST_LOOK = 8  # iterations before the first face is tried; twice as many each time,
