@@ -147,9 +147,9 @@ def test_two_factors_of_any_rank_chosen_afterwards(shape):
 def test_missing_entries_are_refused():
     X = matrix((3, 2))
     X[1, 0] = np.nan
-    with pytest.raises(DataError, match=r"X\[1, 0\] is nan: fill or remove it"):
+    with pytest.raises(DataError, match=r"X\[1, 0\] is nan: fill or drop it"):
         SingularValues.of(X)
-    with pytest.raises(DataError, match=r"not shape \(3,\)"):
+    with pytest.raises(DataError, match=r"X has shape \(3,\)"):
         SingularValues.of(np.ones(3))
 
 

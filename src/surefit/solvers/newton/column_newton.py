@@ -58,9 +58,9 @@ class ColumnNewton(Solver):
         if type(objective.loss) is Squared:
             return f"solver {self.name!r} does not support the squared loss."
         if objective.outputs is not None:
-            return f"solver {self.name!r} supports a single output, and there are {objective.outputs}."
+            return f"solver {self.name!r} supports a single output, and these rows have {objective.outputs}."
         if not (objective.penalty.table(objective.columns).l1 > 0).all():
-            return f"solver {self.name!r} needs an L1 penalty on every column."
+            return f"solver {self.name!r} needs an L1 penalty on all columns."
         return None
 
     def solve(
