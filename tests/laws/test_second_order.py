@@ -168,9 +168,7 @@ class TestRefusals:
                 solve(name, logistic(penalty=L1(0.1)))
 
     def test_another_loss_in_closed_form(self):
-        with pytest.raises(
-            RefusalError, match=r"the squared loss only, not the logistic loss: choose"
-        ):
+        with pytest.raises(RefusalError, match=r"the squared loss only, not the logistic loss: choose"):
             solve("closed_form", logistic())
 
     def test_more_columns_than_have_a_square(self):

@@ -113,7 +113,7 @@ STILL = 1e-10  # of the longest change of a residual: a kink that moves by less 
 LENGTH_ROUNDING = 16 * float(np.finfo(float).eps)  # relative to the lengths that go into a product
 
 
-def slid(rows: KinkedRows, face: Face) -> Face | None:
+def optimal_face(rows: KinkedRows, face: Face) -> Face | None:
     """Return the face that nothing pulls away from; None where no such face is found.
 
     Rows without squares, their ties among them: these bend, and an interior point sees that.

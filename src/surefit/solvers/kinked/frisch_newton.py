@@ -2,7 +2,7 @@ r"""Losses of straight pieces with absolute and squared penalties: quantiles, hi
 
 An interior point gets near (``interior``), the face that it is near is solved for exactly
 (``face``), and the slopes of that face are the dual point that proves it. Of many rows most are
-plainly on one side of their kink: a sample tells which, they are lumped together into their mean
+plainly on one side of their kink: a sample tells which, they are aggregated into their mean
 (``rows``), and the small problem that is left is solved instead (Portnoy and Koenker, 1997). Rows
 that turn out to be on the other side come back.
 """
@@ -18,9 +18,9 @@ import numpy as np
 from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
-from surefit.solvers.kinked.face import exact_face, slid, solved_face, vertex, without_tie
+from surefit.solvers.kinked.face import exact_face, optimal_face, solved_face, vertex, without_tie
 from surefit.solvers.kinked.interior import Interior
-from surefit.solvers.kinked.rows import KinkedRows, Lumped, capped
+from surefit.solvers.kinked.rows import AggregatedRows, KinkedRows, capped
 from surefit.solvers.kinked.scaling import Units
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.by_output import solve_by_output
@@ -30,7 +30,7 @@ MOST_COLUMNS = 3000  # their square is kept, and solved with
 ROUGH = 1e-3  # the gap to which a sample is solved: it is not the answer
 NEAR = 1e-3  # the gap from which on a face is looked for
 LEAST = 1e-14  # of the first gap: so close, and no face found, the point itself is the answer
-MANY = 4000  # rows from which lumping pays
+MANY = 4000  # rows from which aggregating them pays
 ROUNDS = 8
 PROGRAMME = 200_000  # numbers in a table that a simplex takes a second or two over, where all else failed
 
@@ -39,7 +39,7 @@ PROGRAMME = 200_000  # numbers in a table that a simplex takes a second or two o
 class Point:
     """Where the search is, with flat slopes, and whether it is ready to be proved.
 
-    Value and gap are those of the problem in hand, which may be that of a sample, or have lumps.
+    Value and gap are those of the problem in hand, which may be that of a sample, or have aggregated rows.
     """
 
     w: Vector
@@ -141,7 +141,7 @@ def _searched(units: Units, start: Vector, warm: bool, tolerance: float) -> Iter
 
 def _through(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     if rows.rows >= max(MANY, 20 * len(start)) and not warm:
-        yield from _with_lumps(rows, start, tolerance)
+        yield from _with_aggregated_rows(rows, start, tolerance)
     else:
         yield from _alone(rows, start, warm, tolerance)
 
@@ -158,7 +158,7 @@ def _alone(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Ite
         if face is not None and rows.tie.any():
             face = without_tie(rows, face)
         if face is not None and not rows.l2.any():
-            face = slid(replace(rows, tie=np.zeros_like(rows.tie)), face)
+            face = optimal_face(replace(rows, tie=np.zeros_like(rows.tie)), face)
         if face is None:
             yield Point(inside.w, inside.u, inside.value, gap, False, inside.share)
             continue
@@ -175,7 +175,7 @@ def _same_face(inside: Interior) -> Iterator[Point]:
         yield Point(face.w, face.u, inside.value, np.inf, True)
 
 
-def _with_lumps(rows: KinkedRows, start: Vector, tolerance: float) -> Iterator[Point]:
+def _with_aggregated_rows(rows: KinkedRows, start: Vector, tolerance: float) -> Iterator[Point]:
     n, q = rows.rows, len(start)
     some = min(n // 4, max(1000, int((n * q) ** (2 / 3)) // 2))
     sample = np.sort(np.random.Generator(np.random.Philox(0)).choice(n, some, replace=False))
@@ -195,15 +195,15 @@ def _with_lumps(rows: KinkedRows, start: Vector, tolerance: float) -> Iterator[P
         if keep >= n // 2:
             break
         close |= nearest <= np.partition(nearest, keep)[keep]
-        lumped = Lumped.of(rows, before, close)
-        for point in _alone(lumped.small, w, False, tolerance):
+        aggregated = AggregatedRows.of(rows, before, close)
+        for point in _alone(aggregated.small, w, False, tolerance):
             if not point.ready:
                 yield replace(point, u=np.zeros(0))
                 continue
             w, z = point.w, rows.scores(point.w)
-            back = lumped.changed(before, z - rows.at)
+            back = aggregated.changed(before, z - rows.at)
             if not back.any():
-                yield replace(point, u=lumped.slopes(point.u))
+                yield replace(point, u=aggregated.slopes(point.u))
                 continue
             yield replace(point, u=np.zeros(0), ready=False)
             close |= back

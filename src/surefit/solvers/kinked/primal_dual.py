@@ -205,7 +205,7 @@ class NewtonStep:
         return 0.3 if self.share == 1.0 else 10.0 if self.share < 0.1 else 1.0
 
 
-class Rounded:
+class SmoothedRows:
     """All rows of an objective, on which a rounded loss is minimised; width: of the first rounding."""
 
     def __init__(self, objective: Objective, start: Vector) -> None:
@@ -398,7 +398,7 @@ class PrimalDual(Solver):
         x = np.array(objective.null if start is None else start, dtype=np.float64)
         if not np.isfinite(objective.penalised(x)):
             x = objective.prox(x, 1.0)
-        rounded = Rounded(objective, x)
+        rounded = SmoothedRows(objective, x)
         z = rounded.scores(x)
         known, width, damping = np.zeros_like(z), rounded.width, 1e-6
         error, least, gap = SOLVED, np.inf, None

@@ -15,11 +15,11 @@ ends as well: an answer that meets all weakened kinks, their slopes inside, is t
 the next cap is higher. A column's absolute penalty beyond all that rows can pull by holds its coefficient
 at 0, and does so as well at twice that pull.
 
-Rows that are plainly on one side of their kinks, lumped into their mean.
+Rows that are plainly on one side of their kinks, aggregated into their mean.
 
 By Jensen's inequality the mean row costs no more than its rows, and just as much where they all keep to their
 side: the small problem bounds the large one from below and, if no row changes sides, has its solution. The
-slope of a lump, handed to its rows, is a dual point of the large problem.
+slope of an aggregate, handed to its rows, is a dual point of the large problem.
 """
 
 from __future__ import annotations
@@ -200,8 +200,8 @@ def _held(rows: KinkedRows) -> KinkedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Lumped:
-    """The rows ``kept`` one by one, the others in lumps: ``group`` is the lump of a row, -1 for none."""
+class AggregatedRows:
+    """The rows ``kept`` one by one, the others as weighted means: ``group`` is that of a row, -1 for none."""
 
     whole: KinkedRows
     small: KinkedRows
@@ -210,17 +210,17 @@ class Lumped:
     share: Vector
 
     @classmethod
-    def of(cls, whole: KinkedRows, residuals: Vector, kept: NDArray[np.bool_]) -> Lumped:
-        """Lump the rows that are not kept by their side, and by the kind of their kinks."""
+    def of(cls, whole: KinkedRows, residuals: Vector, kept: NDArray[np.bool_]) -> AggregatedRows:
+        """Aggregate the rows that are not kept by their side, and by the kind of their kinks."""
         side = (residuals > 0).sum(axis=0) * 2 + (whole.high[0] + whole.low[0] > 0)
         side[kept] = -1
         sides, group = np.unique(side, return_inverse=True)
         group = group - int(sides[0] == -1)
-        lumps = int(group.max(initial=-1)) + 1
+        groups = int(group.max(initial=-1)) + 1
         weight = whole.weight
-        totals = np.bincount(group[~kept], weight[~kept], minlength=lumps)
+        totals = np.bincount(group[~kept], weight[~kept], minlength=groups)
         share = np.where(kept, 1.0, weight / np.where(kept, 1.0, totals[group]))
-        each = np.zeros((whole.rows, lumps))
+        each = np.zeros((whole.rows, groups))
         each[np.flatnonzero(~kept), group[~kept]] = share[~kept]
         means = whole.pulled(each).T
         X, rows = whole.X, np.flatnonzero(kept)
@@ -233,8 +233,8 @@ class Lumped:
             whole,
             X=stacked,
             at=np.hstack([whole.at[:, rows], whole.at @ each]),
-            low=np.hstack([whole.low[:, rows], _sums(whole.low, group, lumps, kept)]),
-            high=np.hstack([whole.high[:, rows], _sums(whole.high, group, lumps, kept)]),
+            low=np.hstack([whole.low[:, rows], _sums(whole.low, group, groups, kept)]),
+            high=np.hstack([whole.high[:, rows], _sums(whole.high, group, groups, kept)]),
         )
         return cls(whole, small, rows, np.where(kept, -1, group), share)
 
@@ -245,15 +245,15 @@ class Lumped:
         given = u[: k * m].reshape(k, m)
         found = np.empty((k, n))
         found[:, self.kept] = given[:, : len(self.kept)]
-        lumped = self.group >= 0
-        found[:, lumped] = given[:, len(self.kept) :][:, self.group[lumped]] * self.share[lumped]
+        aggregated = self.group >= 0
+        found[:, aggregated] = given[:, len(self.kept) :][:, self.group[aggregated]] * self.share[aggregated]
         return np.concatenate([found.ravel(), u[k * m :]])
 
     def changed(self, before: Vector, after: Vector) -> NDArray[np.bool_]:
-        """Return which lumped rows have changed sides."""
+        """Return which aggregated rows have changed sides."""
         moved = ((before > 0) != (after > 0)).any(axis=0)
         return np.asarray(moved & (self.group >= 0))
 
 
-def _sums(each: Vector, group: NDArray[np.intp], lumps: int, kept: NDArray[np.bool_]) -> Vector:
-    return np.array([np.bincount(group[~kept], row[~kept], minlength=lumps) for row in each])
+def _sums(each: Vector, group: NDArray[np.intp], groups: int, kept: NDArray[np.bool_]) -> Vector:
+    return np.array([np.bincount(group[~kept], row[~kept], minlength=groups) for row in each])

@@ -19,7 +19,7 @@ from surefit.solvers.objective.solver import Needs
 LEAST, MOST, GROWTH = 1e-10, 1e6, 10.0  # of the damping, relative to the diagonal
 
 
-class NewtonWithin(DampedNewton, abstract=True):  # not listed: it needs a joint likelihood
+class ConstrainedNewton(DampedNewton, abstract=True):  # not listed: it needs a joint likelihood
     """Each step goes to the minimum of the second-order model within the constraints, or part of the way."""
 
     name = "newton_within"

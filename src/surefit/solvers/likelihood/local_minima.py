@@ -1,12 +1,12 @@
-r"""Where else to start: a loss that is not convex has several valleys, and one way down finds one of them.
+r"""Other starts: a loss that is not convex has several local minima, and one descent finds one of them.
 
 Least squares on about as few rows as determine the coefficients give starts that are far apart, as in robust
 regression: many of them miss the rows that a start from all rows is drawn to. All go down together, by damped
 steps :math:`(H_k + \mu_k D_k)^{-1} g_k` with the expected curvature, and the lowest few are told.
 
 Where variances grow faster than squares of means, a row costs next to nothing once its mean is beyond all
-numbers: the lowest valley may fit a few rows and give up all others. Such a valley is no answer while there
-is one with means in reach of the targets.
+numbers: the lowest local minimum may fit a few rows and give up all others. Such a minimum is no answer
+while there is one with means in reach of the targets.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from surefit.stats.products import scores_of
 
 SAMPLE, SQUARES = 2048, 500_000  # rows that starts are tried on, and cells of their second derivatives
 ROWS_EACH = 20  # of the sample, for each coefficient at least
-FIRST, MOST = 8, 256  # starts: where half of the first ones end in the known valley, and none below, all do
+FIRST, MOST = (
+    8,
+    256,
+)  # starts: where half of the first ones end in the known local minimum, and none below, all do
 WORK = 4e9  # multiplications that all starts may take
 SUBSETS = 1.0, 1.5  # rows that starts are drawn from in turns, for each coefficient
 ROUNDS = 100
-SAME = 1e-4  # of the objective: what starts that have not quite arrived in one valley differ by
-TOLD = 4  # valleys
+SAME = 1e-4  # of the objective: what starts that have not quite arrived in one local minimum differ by
+TOLD = 4  # local minima
 REACH = 1e3  # times the greatest target: means beyond explain no row
 SLOW = 1e-8  # of it: a step that gains no more is the last
 STUCK = 1e14  # of damping: no step goes down, and starts far out need much of it
@@ -41,7 +44,7 @@ GROUND = 1e-12  # of the greatest curvature: what makes a singular matrix a regu
 EPS = float(np.finfo(float).eps)
 
 
-def lower_valleys(objective: Objective, known: float, anywhere: bool = False) -> list[Vector]:
+def lower_local_minima(objective: Objective, known: float, anywhere: bool = False) -> list[Vector]:
     """Return packed points that may lead below a known value, the lowest first; ``objective`` of few rows.
 
     anywhere: also such as have means out of reach of the targets.
@@ -50,7 +53,7 @@ def lower_valleys(objective: Objective, known: float, anywhere: bool = False) ->
     >>> from surefit.losses.links import Log
     >>> from surefit.penalties import NoPenalty
     >>> loss, y = FamilyLoss(InverseGaussian(), Log()), [1.0, 2.0, 4.0]
-    >>> lower_valleys(Objective.of_arrays([[0.0], [1.0], [2.0]], y, loss, NoPenalty()), 1.0)[0].round(6)
+    >>> lower_local_minima(Objective.of_arrays([[0.0], [1.0], [2.0]], y, loss, NoPenalty()), 1.0)[0].round(6)
     array([0.693147, 0.      ])
     """
     slope = _Slope.of(objective)

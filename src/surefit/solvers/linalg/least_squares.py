@@ -88,12 +88,12 @@ def from_factor(R: Matrix, cross: Matrix) -> LeastSquares:
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
     if rank == p:
         return LeastSquares(coef, rank, condition, "triangular factor", root, null, s)
-    coef = shortest(coef, null)
+    coef = minimum_norm(coef, null)
     # The pseudo-inverse lives in the row space: what the null space would add to the root is taken out.
-    return LeastSquares(coef, rank, condition, "minimum norm", shortest(root, null), null, s)
+    return LeastSquares(coef, rank, condition, "minimum norm", minimum_norm(root, null), null, s)
 
 
-def shortest(coef: Matrix, null: Matrix) -> Matrix:
+def minimum_norm(coef: Matrix, null: Matrix) -> Matrix:
     """Subtract from each column what lies in the null space: the solution of least length, in the units of
     w.
     """
@@ -113,7 +113,7 @@ def wide(X: Matrix, Y: Matrix, across: Vector | None = None) -> LeastSquares:
     be taken for a row.
     """
     if across is not None:
-        X, Y = turned(across, X), turned(across, Y)
+        X, Y = reflected(across, X), reflected(across, Y)
     n, p = X.shape
     order, places = np.argsort(-(X * X).sum(axis=0), kind="stable"), np.arange(n)
     unlike = unlike_units(X)
@@ -145,13 +145,13 @@ def unlike_units(X: Matrix) -> bool:
     return bool(squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf))
 
 
-def turned(across: Vector, rows: Matrix) -> Matrix:
+def reflected(across: Vector, rows: Matrix) -> Matrix:
     """Reflect rows so that the first of them holds what lies along ``across``, and leave that one out."""
     return _reflected(across, rows)[1:]
 
 
-def turned_back(across: Vector, rows: Matrix) -> Matrix:
-    """Undo ``turned``, for rows that had nothing along ``across``."""
+def reflected_back(across: Vector, rows: Matrix) -> Matrix:
+    """Undo ``reflected``, for rows that had nothing along ``across``."""
     return _reflected(across, np.vstack([np.zeros(rows.shape[1]), rows]))
 
 
@@ -175,7 +175,7 @@ def from_singular_gram(gram: Matrix, cross: Matrix) -> LeastSquares:
     rank = int(kept.sum())
     root = vectors[:, kept] / np.sqrt(values[kept]) / lengths[:, None]
     null = vectors[:, ~kept] / lengths[:, None]
-    root = shortest(root, null)
+    root = minimum_norm(root, null)
     condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else 1.0
     method: Method = "eigenvectors" if rank == len(gram) else "minimum norm"
     return LeastSquares(root @ (root.T @ cross), rank, condition, method, root, null)

@@ -23,7 +23,7 @@ FAR = 1e3  # mean over standard deviation: squares then lose six digits, and lea
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ShiftedColumns:
     """Take a number from each column of a batch."""
 
     by: Vector
@@ -94,5 +94,5 @@ def _is_sparse(objective: MeanLoss) -> bool:
 
 def _moved(objective: MeanLoss, by: Vector) -> Source:
     if objective.rows is not None:
-        return ArraySource(objective.source.schema, Moved(by)(objective.rows))
-    return MappedSource(objective.source, objective.source.schema, Moved(by))
+        return ArraySource(objective.source.schema, ShiftedColumns(by)(objective.rows))
+    return MappedSource(objective.source, objective.source.schema, ShiftedColumns(by))

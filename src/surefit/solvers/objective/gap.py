@@ -50,7 +50,7 @@ from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.objective.mean_loss import MeanLoss
-from surefit.solvers.objective.newton_decrement import pull_of, stationary
+from surefit.solvers.objective.newton_decrement import stationary, subgradient_residual
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
 
 UNIT = float(np.finfo(float).eps)
@@ -119,13 +119,13 @@ def _cosine(pulls: Vector, sizes: Vector) -> float:
 DIGITS = 4 * np.finfo(float).eps  # what coefficients and the scores of a proof round by
 
 
-def reach_of(packed: Vector, at: Slopes) -> float:
+def score_bound(packed: Vector, at: Slopes) -> float:
     """Return how large the scores of a packed point can be, times the root of the weight."""
     each = np.repeat(at.squares, packed.size // len(at.squares))
     return float(np.abs(np.ravel(packed)) @ np.sqrt(each))
 
 
-def blur_of(packed: Vector, at: Slopes, fit_intercept: bool) -> float:
+def rounding_cosine(packed: Vector, at: Slopes, fit_intercept: bool) -> float:
     """Return the cosine of slopes and columns that the last digits of a packed point make.
 
     An intercept carries the size of scores; without one, coefficients of columns far from zero do.
@@ -133,7 +133,7 @@ def blur_of(packed: Vector, at: Slopes, fit_intercept: bool) -> float:
     if fit_intercept:
         size = ROUNDING * float(np.max(np.abs(packed[-1]))) * np.sqrt(at.weight)
     else:
-        size = DIGITS * reach_of(packed, at)
+        size = DIGITS * score_bound(packed, at)
     return float(size / np.sqrt(max(at.energy, float(np.finfo(float).tiny))))
 
 
@@ -163,7 +163,7 @@ FLAT = 1e-13  # of the greatest curvature: what bends by less is rounding
 FLATTER = (1e-9, 1e-6)
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = 60  # rounds in which equal levels agree on their slopes: half is left after each at the worst
-FREE_PULL = "cosine of the loss derivatives and an unpenalised direction"
+UNPENALISED_COSINE = "cosine of the loss derivatives and an unpenalised direction"
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
 
@@ -210,7 +210,7 @@ def proved(
     parts = {"objective": primal, "gap": gap, "scale": scale, "left": left}
     witness = {} if slopes is None else {"slopes": slopes}
     if left > max(gap / scale, tolerance):  # the bound is none, so nothing is said of what could be gained
-        return Certificate("stationary", FREE_PULL, left, tolerance, parts, witness)
+        return Certificate("stationary", UNPENALISED_COSINE, left, tolerance, parts, witness)
     measure = "duality gap, relative to the loss of a constant"
     return Certificate("optimal", measure, max(gap / scale, left), tolerance, parts, witness)
 
@@ -299,7 +299,7 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     squares = A[:, None] if A.ndim == 1 else None
     if squares is not None:
         open_pull = first.gradient.reshape(-1, coef.shape[1])[:p] / first.weight + squares * coef
-        blur = blur_of(point.packed, first, objective.fit_intercept)
+        blur = rounding_cosine(point.packed, first, objective.fit_intercept)
         if not squares.all() or _cosine_of_columns(open_pull, first, objective) > max(NEARLY, blur):
             return None
         A = np.diag(A)
@@ -419,7 +419,7 @@ def _held(point: _Point, total: Vector, free: Matrix, at: Slopes) -> Matrix:
     """Return the mean gradient of the coefficients without the free directions, and without mere rounding."""
     gradient = point.objective.split(total)[0]
     # Slopes that are given come from no score, and targets in large units are no excuse for them.
-    reach = 0.0 if point.given else reach_of(point.packed, at)
+    reach = 0.0 if point.given else score_bound(point.packed, at)
     noise = point.objective.split(noise_of_slopes(at, reach))[0]
     if not point.objective.fit_intercept:  # an intercept takes the mean of all errors away
         gradient = gradient - shared_error(gradient, at, reach)
@@ -505,7 +505,7 @@ def stationarity(objective: MeanLoss, w: Vector, tolerance: float) -> Certificat
     point = _Point(objective, w, None)
     at = point.slopes_at(np.zeros((objective.columns, 0)))
     gradient, intercept = objective.split(at.gradient / at.weight)
-    pull = pull_of(objective.penalty, point.coef, gradient)
+    pull = subgradient_residual(objective.penalty, point.coef, gradient)
     if objective.fit_intercept:
         pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight

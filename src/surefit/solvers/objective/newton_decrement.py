@@ -61,7 +61,7 @@ def stationary(objective: MeanLoss, w: Vector, value: float, cosine: float, tole
     return Certificate("stationary", measure, cosine, tolerance, {"objective": value, **fall})
 
 
-def pull_of(penalty: Penalty, coef: Vector, gradient: Vector) -> Vector:
+def subgradient_residual(penalty: Penalty, coef: Vector, gradient: Vector) -> Vector:
     """Return how far slopes are from what the penalty holds, coefficient by coefficient."""
     if penalty.offers("subdifferential_distance"):
         return np.asarray(penalty.subdifferential_distance(coef, gradient))
@@ -88,7 +88,7 @@ def decrement_of(objective: MeanLoss, w: Vector, value: float) -> dict[str, floa
     floor = objective.targets.floor / objective.targets.weight
     constant = objective.scale if np.isfinite(objective.scale) else 0.0
     found = {"scale": max(value - floor, 0.0) + SATURATED * constant}
-    axes = bent_axes(objective, SecondDerivatives(objective), w)
+    axes = hessian_axes(objective, SecondDerivatives(objective), w)
     if axes is None:
         return {"decrement": np.inf, **found, "flat": 0.0}
     return {"decrement": axes.decrement(), **found, "flat": float(np.count_nonzero(axes.flat(NEARLY)))}
@@ -101,7 +101,7 @@ def _is_known(objective: MeanLoss) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class BentAxes:
+class HessianAxes:
     """Directions that bend apart from each other, a column each, whatever the units of columns.
 
     bends: by how much, where negative counts as positive. slopes: of the objective along them.
@@ -121,7 +121,7 @@ class BentAxes:
         return float(0.5 * np.sum(self.slopes[bent] ** 2 / self.bends[bent]))
 
 
-def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> BentAxes | None:
+def hessian_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> HessianAxes | None:
     """Take the second derivatives at a packed point apart; None where they are not finite."""
     here = second.at(second.inner(w), 2, ObservedLoss(objective.loss))
     coef, g, H = objective.split(w)[0], here.gradient.copy(), here.hessian.copy()
@@ -135,4 +135,4 @@ def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> Bent
     size = np.sqrt(np.abs(np.diagonal(H)))
     size = np.where(size > 0, size, 1.0)
     bends, axes = linalg.eigh(H / size[:, None] / size, check_finite=False)
-    return BentAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))
+    return HessianAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))

@@ -11,7 +11,7 @@ from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.solvers.program.certificate import infeasibility_certificate, unboundedness_certificate
 from surefit.solvers.program.data import Multipliers, Program
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 
 SEEN = 1e-9  # in balanced units, where the numbers are about 1: less than this is rounding
 
@@ -34,7 +34,7 @@ class UnboundedError(NoAnswerError):
 
 def require_answer(program: Program) -> None:
     """Raise the proof that there is no minimum, where one is found."""
-    problem = Balanced.of(program)
+    problem = ScaledProgram.of(program)
     start = _feasible(program, problem)
     ray = _ray(problem)
     if ray is not None:
@@ -49,7 +49,7 @@ def require_answer(program: Program) -> None:
             )
 
 
-def _feasible(program: Program, problem: Balanced) -> Vector:
+def _feasible(program: Program, problem: ScaledProgram) -> Vector:
     """Return a point of least total violation; raise where that is not zero."""
     n, g, m = len(problem.c), len(problem.h), len(problem.b)
     up = sparse.hstack([sparse.csr_matrix(problem.G), -sparse.eye(g), sparse.csr_matrix((g, 2 * m))])
@@ -91,7 +91,7 @@ def _told(mixture: Multipliers) -> str:
     return " and ".join(parts)
 
 
-def _ray(problem: Balanced) -> Vector | None:
+def _ray(problem: ScaledProgram) -> Vector | None:
     """Return a direction of no curvature along which costs fall and every constraint stays met."""
     up = sparse.csr_matrix(problem.G)
     eq = sparse.vstack([sparse.csr_matrix(problem.A), sparse.csr_matrix(problem.Q)])

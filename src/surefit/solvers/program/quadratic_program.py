@@ -19,7 +19,7 @@ from surefit.solvers.program.definiteness import Curvature, equations_of, opposi
 from surefit.solvers.program.interior_point import interior_point
 from surefit.solvers.program.phase_one import require_answer
 from surefit.solvers.program.polish import as_found, polished
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 from surefit.solvers.program.solution import ProgramSolution
 
 
@@ -52,7 +52,7 @@ def quadratic_program(
     curvature = require_convex(program)
     solved = _where_equations_hold(program, curvature) if curvature.free is not None else program
     trace = Trace() if trace is None else trace
-    problem = Balanced.of(solved)
+    problem = ScaledProgram.of(solved)
     with np.errstate(all="ignore"):  # what overflows on the way to nowhere is looked at below
         inside = interior_point(problem, trace, max_iter)
         candidates = [as_found(problem, inside), polished(problem, inside)]

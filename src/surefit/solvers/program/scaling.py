@@ -16,7 +16,7 @@ ROUNDS = 12  # each takes the square root of what is out of balance
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced:
+class ScaledProgram:
     """Minimise ½y'Qy + c'y with Gy ≤ h, Ay = b, lower ≤ y ≤ upper, where x = columns · length · y.
 
     Pairs of opposite inequalities and fixed variables have become equations: they have no inside for an
@@ -42,7 +42,7 @@ class Balanced:
     source: Program
 
     @classmethod
-    def of(cls, program: Program) -> Balanced:
+    def of(cls, program: Program) -> ScaledProgram:
         """Bring rows and columns to like size by turns, then the right-hand sides, then the objective."""
         pairs = opposite_rows(program)
         kept = np.setdiff1d(np.arange(len(program.b_ub)), np.array([*pairs[0], *pairs[1]], dtype=np.intp))

@@ -17,7 +17,7 @@ from surefit.stats.moments import Moments
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SquaresSolution:
     """Coefficients, and how far from the best they can be: ``primal - dual <= gap``.
 
     residual is None where the rows were read only once, into sums. doubt bounds what rounding in sums may
@@ -102,7 +102,7 @@ class SquaredSums:
         max_iter: int = 100,
         trace: Trace | None = None,
         polish: bool = True,
-    ) -> Found:
+    ) -> SquaresSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective.
 
         polish: solve exactly for the coefficients that are not zero, once they are known.
@@ -141,7 +141,7 @@ class SquaredSums:
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[Found]:
+    ) -> Iterator[SquaresSolution]:
         """Solve for one table after the other, each from the answer before."""
         w = np.zeros(len(self.cross))
         for table in tables:
@@ -162,12 +162,12 @@ class SquaredSums:
         measure: TableGap,
         tolerance: float,
         epochs: int,
-    ) -> Found:
+    ) -> SquaresSolution:
         cw = float(self.cross @ w)
         rr = max(0.0, self.energy - cw + float(gradient @ w))
         gap = measure.at(w, -gradient, rr, self.energy - cw).gap
         reach = np.sqrt(self.energy) + float(np.abs(w) @ self.rms)
-        return Found(
+        return SquaresSolution(
             coef=w,
             intercept=self.mean_y - float(self.mean_x @ w),
             residual=None,

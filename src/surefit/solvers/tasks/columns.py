@@ -119,7 +119,7 @@ _NEAR = 10.0  # times the gap allowed, from where on columns are solved for to t
 
 
 @dataclass(frozen=True, slots=True)
-class TasksFound:
+class TaskSolution:
     """Coefficients (p, k) and intercepts, objective, gap, and the sweeps that it took."""
 
     coef: Matrix
@@ -177,14 +177,14 @@ class TaskProblem(ABC):
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
-    ) -> TasksFound:
+    ) -> TaskSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         with one_blas_thread():
             return self._solve(table, self.at(start), tolerance, max_iter, trace, single=True)[0]
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[TasksFound]:
+    ) -> Iterator[TaskSolution]:
         """Solve for one table after the other, each from the answer before."""
         with one_blas_thread():
             at = self.at(None)
@@ -208,7 +208,7 @@ class TaskProblem(ABC):
         trace: Trace | None = None,
         *,
         single: bool = False,
-    ) -> tuple[TasksFound, TaskPoint]:
+    ) -> tuple[TaskSolution, TaskPoint]:
         """Run the rounds; the answer to a single penalty is to be close beside its own objective."""
         trace, (l1, l2) = Trace() if trace is None else trace, (table.l1, table.l2)
         epochs, gap, primal, stalled = 0, np.inf, np.inf, 0
@@ -226,7 +226,7 @@ class TaskProblem(ABC):
             coef, swept = self._descend(at, l1, l2, 0.3 * aim, gap)
             at, epochs = self.at(coef), epochs + swept
         intercept = self.mean_y - self.mean_x @ at.coef
-        return TasksFound(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
+        return TaskSolution(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
 
     def _descend(
         self, at: TaskPoint, l1: Vector, l2: Vector, tolerance: float, gap: float

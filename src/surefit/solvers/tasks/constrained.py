@@ -41,7 +41,7 @@ _EXACT = 4 * np.finfo(float).eps  # of the objective: rounding allows no less
 
 
 @dataclass(frozen=True, slots=True)
-class FoundWithin:
+class ConstrainedTaskSolution:
     """Coefficients (p, k), intercepts, the order's multipliers, the gap proved, and the iterations."""
 
     coef: Matrix
@@ -51,12 +51,12 @@ class FoundWithin:
     epochs: int
 
 
-class TasksWithin:
+class ConstrainedTasks:
     """A problem of several targets with the bounds (p,) of its columns and groups of ordered ones.
 
     >>> from surefit.solvers.tasks.columns import TaskColumns
     >>> X, Y = np.array([[1.0, 0.0], [3.0, 1.0], [2.0, 5.0]]), np.array([[2.0, 2.0], [8.0, 2.0], [5.0, 2.0]])
-    >>> problem = TasksWithin(TaskColumns(X, Y), np.zeros(2), np.ones(2), [])
+    >>> problem = ConstrainedTasks(TaskColumns(X, Y), np.zeros(2), np.ones(2), [])
     >>> problem.solve(GroupL1(1.0)).coef
     array([[1., 0.],
            [0., 0.]])
@@ -85,14 +85,14 @@ class TasksWithin:
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
-    ) -> FoundWithin:
+    ) -> ConstrainedTaskSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         with one_blas_thread():
             return self._solve(penalty, start, multipliers, tolerance, max_iter, trace or Trace())
 
     def path(
         self, penalties: Iterable[GroupL1], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[FoundWithin]:
+    ) -> Iterator[ConstrainedTaskSolution]:
         """Solve for one penalty after the other, each from the answer before."""
         coef, known = None, None
         for penalty in penalties:
@@ -112,7 +112,7 @@ class TasksWithin:
         trace: Trace,
         direct: bool = False,
         rough: float = 0.0,
-    ) -> FoundWithin:
+    ) -> ConstrainedTaskSolution:
         """Run the rounds; direct: the start is near; rough: what the last step along a face may promise."""
         problem, whole = self._problem, GroupL1Within(penalty, self._lower, self._upper)
         shape = problem.slopes_at_zero.shape
@@ -122,7 +122,7 @@ class TasksWithin:
             known = tuple(np.zeros((len(group) - 1, shape[1])) for group in self._order.groups)
         best, stalled, epochs, inside = np.inf, 0, 0, np.zeros(0, dtype=np.intp)
         splitting: TaskSplitting | None = None
-        answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, np.inf, 0)
+        answer = ConstrainedTaskSolution(V, problem.mean_y - problem.mean_x @ V, known, np.inf, 0)
         for _ in trace.iterations(max_iter):
             at = problem.at(V)
             some = self._choose(whole, V, at.slopes)
@@ -146,7 +146,7 @@ class TasksWithin:
             stalled = 0 if gap < _PROGRESS * best else stalled + 1
             if gap <= best:
                 best = gap
-                answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, gap, epochs)
+                answer = ConstrainedTaskSolution(V, problem.mean_y - problem.mean_x @ V, known, gap, epochs)
             trace.record(objective=0.5 * at.rr + whole.value(V), gap=gap, epochs=float(epochs))
             settled = rough > 0 and len(inside) == len(V) and iterated < _ITERATIONS
             if best <= least or settled or stalled == _STALLED or trace.asked_to_stop:

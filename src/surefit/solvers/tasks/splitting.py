@@ -101,7 +101,7 @@ class TaskSplitting:
     def _begin(self, V: Matrix, multipliers: Multipliers) -> None:
         """Let all copies be at V; its slope is what penalty and order take together."""
         order, weight = self._problem.order, self._weight * self._squares
-        taken = order.pull(multipliers, V.shape)
+        taken = order.transposed_differences(multipliers, V.shape)
         self._Z1, self._Z2 = V, V[order.rows]
         self._U1 = (self._problem.slopes(V) + taken) / weight
         self._U2 = -(taken / weight)[order.rows]

@@ -26,7 +26,7 @@ from surefit.penalties.ordered import Ordered
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
 from surefit.solvers.tasks.columns import TaskProblem
-from surefit.solvers.tasks.constrained import TasksWithin
+from surefit.solvers.tasks.constrained import ConstrainedTasks
 from surefit.solvers.tasks.gap import TaskSlopes, balanced, bound_multipliers, slopes_of_rows, task_gap
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 
@@ -59,12 +59,14 @@ class TaskLimits:
         """Return the penalty within the bounds."""
         return GroupL1Within(penalty, self.lower, self.upper)
 
-    def hold(self, problem: TaskProblem) -> TasksWithin:
+    def hold(self, problem: TaskProblem) -> ConstrainedTasks:
         """Return the problem within the constraints."""
-        return TasksWithin(problem, self.lower, self.upper, self.groups)
+        return ConstrainedTasks(problem, self.lower, self.upper, self.groups)
 
 
-def path_within(held: TasksWithin, alphas: Vector, l1_ratio: float, tolerance: float, max_iter: int) -> Path:
+def path_within(
+    held: ConstrainedTasks, alphas: Vector, l1_ratio: float, tolerance: float, max_iter: int
+) -> Path:
     """Solve for strengths from large to small."""
     penalties = [GroupL1(float(alpha), l1_ratio=l1_ratio) for alpha in alphas]
     found = list(held.path(penalties, tolerance=tolerance, max_iter=max_iter))
