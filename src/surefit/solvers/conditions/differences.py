@@ -30,7 +30,7 @@ PATIENCE = 3  # steps without a better value, once there is one of nine digits
 
 
 def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central") -> Vector:
-    """Return the slope of a function of a vector along each coordinate.
+    """Return the gradient of a function of a vector, by differences.
 
     >>> numerical_gradient(lambda x: x[0] ** 2 * x[1], [3.0, 2.0]).round(9)
     array([12.,  9.])
@@ -45,7 +45,7 @@ def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central")
 
 
 def numerical_jacobian(f: Function, x: ArrayLike, *, method: Method = "central") -> Matrix:
-    """Return the matrix of slopes: one row an output, one column a coordinate of x.
+    """Return the Jacobian by differences: one row an output, one column a coordinate of x.
 
     >>> numerical_jacobian(lambda x: [x[0] * x[1], x[1]], [2.0, 3.0], method="complex")
     array([[3., 2.],

@@ -48,7 +48,7 @@ def lagrangian(
 def dual_value(
     problem: ConstrainedProblem, u: ArrayLike | None, v: ArrayLike | None = None, *, start: ArrayLike
 ) -> DualValue:
-    """Minimise the Lagrangian over x from a start; minus infinity where it falls for ever.
+    """Minimise the Lagrangian over x from a start; minus infinity where it is unbounded.
 
     >>> nearest = ConstrainedProblem(lambda x: x @ x, lambda x: 4 - 2 * x[0] - 2 * x[1])
     >>> round(dual_value(nearest, [0.5], start=[0.0, 0.0]).value, 9)

@@ -57,7 +57,7 @@ class ConstrainedProblem:
         return _jacobian(self.equalities, self.equality_jacobian, x)
 
     def prices(self, u: object, v: object, x: Vector) -> tuple[Vector, Vector]:
-        """Return multipliers as vectors with one entry a constraint; None is none."""
+        """Return multipliers as vectors with one entry a constraint; None stands for zeros."""
         pair = []
         for name, given, values in (("u", u, self.above(x)), ("v", v, self.off(x))):
             prices = np.zeros(0) if given is None else np.atleast_1d(np.array(given, dtype=np.float64))

@@ -41,7 +41,7 @@ class SlaterCheck:
 
 
 def slater_of_program(program: Program) -> SlaterCheck:
-    """Look for a point inside linear constraints by a linear programme: the most room, in units of each row.
+    """Look for a strictly feasible point of linear constraints: a linear programme maximises the least slack.
 
     >>> program = Program.of(None, [1.0], A_ub=[[1.0], [-1.0]], b_ub=[1.0, -1.0])
     >>> slater_of_program(program).holds

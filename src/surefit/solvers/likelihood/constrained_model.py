@@ -1,4 +1,4 @@
-"""The room that constraints leave to coefficients, where more than coefficients is learnt."""
+"""The feasible set of the coefficients, where more than coefficients is learnt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConstrainedModel:
 
     @classmethod
     def of(cls, objective: Objective, more: int) -> ConstrainedModel | None:
-        """Return the room that constraints leave, with so many parameters more; None where there are none."""
+        """Return the constraints, with so many free parameters more; None where there are none."""
         table, penalty = numbers(objective), objective.penalty
         if table is None or penalty.quadratic(objective.columns) is not None:
             return None

@@ -25,8 +25,8 @@ CLOSE = 1e-10  # of a step: values alone tell a minimum to half their digits, a 
 class CoordinateDescent(Method):
     """Minimises exactly along one coordinate after the other; ``blocks`` groups some that move together.
 
-    A block of one is minimised by golden sections and parabolas, so that no gradient is needed and kinks do
-    no harm; a larger block by its own coordinates, then along the sum of their moves.
+    A block of one is minimised by golden sections and parabolas, so that no gradient is needed and the
+    function need not be smooth; a larger block by its own coordinates, then along the sum of their moves.
 
     >>> from surefit.solvers.objective.function import FunctionObjective, Shape
     >>> kinked = lambda x: abs(x[0] + x[1]) + 3 * abs(x[0] - x[1])

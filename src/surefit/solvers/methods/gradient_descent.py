@@ -91,9 +91,9 @@ def check_step(size: StepSize) -> None:
 
 
 class GradientDescent(Method):
-    """Steps down the slope, as long as ``step`` says: a number, a schedule, a line search.
+    """Steps along minus the gradient; ``step`` is a number, a schedule or a line search.
 
-    With a fixed step below 2 / L it converges, L being the greatest curvature; at 2 / L it swings for ever,
+    With a fixed step below 2 / L it converges, L being the greatest curvature; at 2 / L it oscillates,
     and beyond it diverges.
 
     >>> from surefit.solvers.objective.function import FunctionObjective

@@ -23,7 +23,7 @@ HALVINGS = 40
 
 
 class Irls(Method):
-    """Weighted least squares over and over, on a table in memory.
+    """Iteratively reweighted least squares, on a table in memory.
 
     >>> from surefit.losses import Logistic
     >>> from surefit.penalties import L2

@@ -18,7 +18,7 @@ from surefit.solvers.objective.solver import Needs
 
 
 class LimitedMemoryBfgs(Method):
-    """Steps along the direction that the last ``memory`` steps tell; for too many variables for a matrix.
+    """Quasi-Newton steps from the last ``memory`` steps; for more variables than a matrix is kept for.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
     >>> f, slope = lambda x: 0.25 * np.sum((x - 1) ** 4), lambda x: (x - 1) ** 3

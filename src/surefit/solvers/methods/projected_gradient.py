@@ -17,7 +17,7 @@ HALVINGS, ENOUGH, GROWTH, MEMORY = 100, 1e-4, 2.0, 10
 
 
 class ProjectedGradient(Method):
-    """Steps down the slope and back into the set; every point is feasible.
+    """Steps along minus the gradient, projected to the set; every point is feasible.
 
     A fixed ``step`` is taken as it is. Without one, steps follow the curvature that the last one met, and are
     halved until the objective falls below the highest of the last few values.

@@ -230,7 +230,7 @@ class FunctionObjective(Objective):
         return 0.0 if self._free else float(self.penalty.value(w))
 
     def accumulate(self, of: Any) -> Any:
-        """Refuse: there are no rows to add up."""
+        """Refuse: there are no rows to sum over."""
         raise RefusalError("a function has no rows to sum over: choose a solver that takes functions.")
 
     def certificate(self, w: Vector, tolerance: float, slopes: Vector | None = None) -> Certificate:
@@ -288,7 +288,7 @@ def gap_bound(objective: FunctionObjective, x: Vector) -> float:
 
 
 def residual(objective: FunctionObjective, x: Vector) -> float:
-    """Return the length of a proximal gradient step at x, over its step: without a penalty, the slope's."""
+    """Return the length of a proximal gradient step over its step; without a penalty, of the gradient."""
     g = objective.at(x, 1).gradient
     if not np.isfinite(g).all():
         return np.inf

@@ -153,11 +153,11 @@ class MeanLoss:
 
     @cached_property
     def rows(self) -> Batch | None:
-        """All rows, where they are in memory already; None for a source that is read piece by piece."""
+        """All rows, where they are in memory already; None for a source that is read in batches."""
         return in_memory(self.source)
 
     def need_rows(self, who: str) -> Batch:
-        """Return all rows, or refuse for a source that is read piece by piece."""
+        """Return all rows, or refuse for a source that is read in batches."""
         if self.rows is None:
             raise RefusalError(
                 f"{who} needs all rows in memory, but this table is read in batches: choose a solver "

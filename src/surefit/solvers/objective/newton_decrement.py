@@ -62,7 +62,7 @@ def stationary(objective: MeanLoss, w: Vector, value: float, cosine: float, tole
 
 
 def subgradient_residual(penalty: Penalty, coef: Vector, gradient: Vector) -> Vector:
-    """Return how far slopes are from what the penalty holds, coefficient by coefficient."""
+    """Return the distance of minus the gradient from the subgradients, coefficient by coefficient."""
     if penalty.offers("subdifferential_distance"):
         return np.asarray(penalty.subdifferential_distance(coef, gradient))
     return np.asarray(np.abs(coef - penalty.prox(coef - gradient, 1.0)))
@@ -102,9 +102,9 @@ def _is_known(objective: MeanLoss) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HessianAxes:
-    """Directions that bend apart from each other, a column each, whatever the units of columns.
+    """Eigenvectors of the Hessian of scaled columns, a column each.
 
-    bends: by how much, where negative counts as positive. slopes: of the objective along them.
+    bends: the absolute eigenvalues. slopes: of the objective along them.
     """
 
     axes: Matrix
@@ -112,7 +112,7 @@ class HessianAxes:
     slopes: Vector
 
     def flat(self, least: float = 1.0) -> NDArray[np.bool_]:
-        """Return which bend by no more than some multiple of what rounding makes."""
+        """Return which have a curvature of no more than some multiple of what rounding makes."""
         return np.asarray(self.bends <= least * len(self.bends) * EPS * self.bends.max(initial=0.0))
 
     def decrement(self) -> float:
@@ -122,7 +122,7 @@ class HessianAxes:
 
 
 def hessian_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> HessianAxes | None:
-    """Take the second derivatives at a packed point apart; None where they are not finite."""
+    """Decompose the Hessian at a packed point; None where they are not finite."""
     here = second.at(second.inner(w), 2, ObservedLoss(objective.loss))
     coef, g, H = objective.split(w)[0], here.gradient.copy(), here.hessian.copy()
     some, squares = slice(0, objective.columns), objective.penalty.quadratic(objective.columns)

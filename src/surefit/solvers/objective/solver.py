@@ -70,7 +70,7 @@ class Solution:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What is wrong with the way that the solver went, if anything."""
+        """What is wrong with the convergence of the solver, if anything."""
         return diagnose({"trace": self.trace, "certificate": self.certificate})
 
 

@@ -61,7 +61,7 @@ def optimality_certificate(
 def infeasibility_certificate(
     program: Program, multipliers: Multipliers, tolerance: float = 1e-8
 ) -> Certificate:
-    """Recompute whether a mixture of the constraints says 0 ≤ a negative number: the measure is what is left.
+    """Recompute whether multipliers of the constraints prove 0 ≤ a negative number, as in Farkas' lemma.
 
     >>> program = Program.of(None, [0.0], A_ub=[[1.0], [-1.0]], b_ub=[0.0, -1.0])
     >>> mixture = Multipliers(np.ones(2), np.zeros(0), np.zeros(1), np.zeros(1))
@@ -98,7 +98,7 @@ def infeasibility_certificate(
 def unboundedness_certificate(
     program: Program, x: Vector, ray: Vector, tolerance: float = 1e-8
 ) -> Certificate:
-    """Recompute whether the objective falls for ever along a ray from x that stays feasible."""
+    """Recompute whether the objective is unbounded along a ray from x that stays feasible."""
     fall = float(program.c @ ray)
     leaving = [
         np.maximum(_relative(program.A_ub, ray), 0.0),

@@ -78,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Multipliers:
-    """The price of each constraint: of A_ub, of A_eq (of either sign), and of the bounds."""
+    """The multiplier of each constraint: of A_ub, of A_eq (of either sign), and of the bounds."""
 
     ub: Vector
     eq: Vector

@@ -17,7 +17,7 @@ SEEN = 1e-9  # in balanced units, where the numbers are about 1: less than this 
 
 
 class NoAnswerError(RefusalError):
-    """There is no minimum; ``certificate`` holds the proof, and its witness the mixture or the ray."""
+    """There is no minimum; ``certificate`` is the proof, and its witness the multipliers or the ray."""
 
     def __init__(self, message: str, certificate: Certificate) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class InfeasibleError(NoAnswerError):
 
 
 class UnboundedError(NoAnswerError):
-    """The objective falls for ever."""
+    """The objective is unbounded below."""
 
 
 def require_answer(program: Program) -> None:
