@@ -11,6 +11,7 @@ from surefit.solvers.objective.base import At, Objective
 class Line:
     """x + t d, for one search.
 
+    >>> import numpy as np
     >>> from surefit.solvers.objective.function import FunctionObjective
     >>> bowl = FunctionObjective(lambda x: x @ x, [2.0], gradient=lambda x: 2 * x)
     >>> line = Line(bowl, np.array([2.0]), np.array([-4.0]), bowl.at(np.array([2.0])))

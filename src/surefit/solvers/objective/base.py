@@ -13,6 +13,7 @@ __all__ = ["At", "Objective"]
 class Objective(MeanLoss):
     """Source, engine, loss, penalty and intercept bound together; the only thing that a solver sees.
 
+    >>> import numpy as np
     >>> from surefit.losses import Squared
     >>> from surefit.penalties import L2
     >>> objective = Objective.of_arrays([[0.0], [2.0]], [1.0, 3.0], Squared(), L2(0.5))
