@@ -138,7 +138,8 @@ class TestParameters:
 
     def test_a_solver_refuses_with_those_that_would_do(self):
         with pytest.raises(
-            RefusalError, match=r"squares alone, and L1 has none: choose column_newton or proximal_newton or"
+            RefusalError,
+            match=r"quadratic \(L2\) penalty, which L1 is not: choose column_newton or proximal_newton or",
         ):
             LinearModel("logistic", L1(0.1), solver="newton").fit(X, TWO)
 
@@ -284,7 +285,7 @@ class TestSources:
         assert surefit.verify(outside, X, y).holds
 
     def test_what_needs_rows_says_so(self, tmp_path):
-        with pytest.raises(RefusalError, match="no solver takes the hinge loss with L2 on this table"):
+        with pytest.raises(RefusalError, match="no solver supports the hinge loss with L2 on this table"):
             LinearModel("hinge", L2(0.1)).fit(streamed(tmp_path, TWO))
 
     def test_dask(self, client):

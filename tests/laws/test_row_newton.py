@@ -121,8 +121,8 @@ def test_the_fit_of_a_wide_sparse_table_is_small_beside_its_own_loss():
 
 def test_refusals():
     for loss, y, penalty, reason in (
-        (Logistic(), CLASSES, L1(0.1), "squares alone"),
-        (Softmax(), CLASSES.astype(int), L2(0.1), "one output"),
+        (Logistic(), CLASSES, L1(0.1), "needs a quadratic"),
+        (Softmax(), CLASSES.astype(int), L2(0.1), "a single output"),
     ):
         outputs = 2 if loss.task == "multiclass" else None
         said = RowNewton().refusal(Objective.of_arrays(X, y, loss, penalty, outputs=outputs))

@@ -133,7 +133,7 @@ def test_a_refusal_is_one_sentence_that_names_solver_and_reason(solver: str) -> 
         assert ". " not in reason
         assert solver.replace("_", " ") in reason.replace("_", " ")
         assert any(word in reason for word in (loss.name, type(penalty).__name__, "rows", "table", "columns"))
-        with pytest.raises(RefusalError, match=r"choose |no solver takes this pair") as error:
+        with pytest.raises(RefusalError, match=r"choose |no solver supports this loss") as error:
             solver_named(solver).solve(objective)
         assert str(error.value).startswith(reason[:-1])
         assert all(other in str(error.value) for other in suited(objective))

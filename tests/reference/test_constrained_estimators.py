@@ -284,7 +284,7 @@ def test_what_constraints_do_not_go_with_is_refused():
         Ridge(constraints=ORDER).partial_fit(X, Y)
     cases = [
         (Ridge(solver="svd", constraints=ORDER), Y, ParameterError, "take 'auto'"),
-        (LADRegressor(solver="highs", constraints=NonNegative()), Y, RefusalError, "knows no bounds"),
+        (LADRegressor(solver="highs", constraints=NonNegative()), Y, RefusalError, "does not support bounds"),
         (LADRegressor(solver="irls", constraints=NonNegative()), Y, RefusalError, "choose"),
         (LinearSVC(multi_class="crammer_singer", constraints=ORDER), SIDE, RefusalError, "'ovr'"),
         (LinearSVC(constraints=Monotone([[0, 8]])), SIDE, DataError, "groups name column 8"),

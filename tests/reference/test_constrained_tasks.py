@@ -365,7 +365,7 @@ def test_what_is_no_constraint_is_refused():
             with pytest.raises(error, match=words):
                 clone(model).set_params(constraints=given).fit(X, Y)
     many = sparse.random_array((4, 5001), density=1e-3, rng=0)
-    with pytest.raises(RefusalError, match="5001 columns are ordered or must not be zero"):
+    with pytest.raises(RefusalError, match="5001 columns are ordered or bounded away from zero"):
         MultiTaskLasso(constraints=Box(0.1, 0.2)).fit(many, Y[:4])
     with pytest.raises(DataError, match="For mono-task outputs, use Lasso"):
         MultiTaskLasso(constraints=NonNegative()).fit(X, Y[:, 0])

@@ -117,9 +117,9 @@ def test_the_check_names_the_worst_coordinate(coordinate: int) -> None:
 
 
 def test_what_does_not_go_on_to_complex_numbers_is_refused() -> None:
-    with pytest.raises(RefusalError, match="does not go on to complex numbers"):
+    with pytest.raises(RefusalError, match="has no complex extension"):
         numerical_gradient(lambda x: np.abs(x[0]) * x[0], [2.0], method="complex")
-    with pytest.raises(RefusalError, match="takes no complex numbers"):
+    with pytest.raises(RefusalError, match="does not accept complex numbers"):
         numerical_gradient(lambda x: math.exp(x[0]), [2.0], method="complex")
     with pytest.raises(DataError, match="returns 2 numbers, so it has no gradient"):
         numerical_gradient(lambda x: [x[0], x[0]], [2.0])

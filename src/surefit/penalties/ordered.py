@@ -35,6 +35,8 @@ class Ordered(Penalty):
     groups: lists of column numbers, each in the order of its levels; no column is in two of them, and those
     of one group are penalised and bounded alike.
 
+    ordered_columns: the groups as checked lists. separable_part: the penalty without the order.
+
     >>> Ordered(L2(1.0), [[0, 1, 2]]).prox([1.0, 4.0, 2.0, -1.0], step=1.0)
     array([ 0.5,  1.5,  1.5, -0.5])
     """
@@ -45,31 +47,31 @@ class Ordered(Penalty):
         self.penalty = penalty
         self.groups = groups
         validate(self)
-        self._inner = tabulated(type(self).__name__, penalty)
-        self._groups = checked_groups(type(self).__name__, groups)
+        self.separable_part = tabulated(type(self).__name__, penalty)
+        self.ordered_columns = checked_groups(type(self).__name__, groups)
         self._checked: tuple[int, CoordinateTable] | None = None
 
     def value(self, w: ArrayLike) -> float:
         """Return the penalty where no level is below the one before, up to rounding; else infinity."""
         point = coefficients(w)
-        self._table(len(point))
+        self.separable_table(len(point))
         slack = 4 * rounding(w) * np.abs(point).max(initial=0.0)
-        if any(np.any(np.diff(point[group], axis=0) < -slack) for group in self._groups):
+        if any(np.any(np.diff(point[group], axis=0) < -slack) for group in self.ordered_columns):
             return np.inf
-        return self._inner.value(point)
+        return self.separable_part.value(point)
 
     def prox(self, v: ArrayLike, step: float) -> Array:
         """Return the proximal point: put in order first."""
         point = coefficients(v)
-        return in_type_of(self._table(len(point)).prox(self._put_in_order(point), step), v)
+        return in_type_of(self.separable_table(len(point)).prox(self._put_in_order(point), step), v)
 
     def conjugate(self, u: ArrayLike) -> float:
         """Return the penalty's conjugate at the slope put in order."""
-        return self._inner.conjugate(self._slope(u))
+        return self.separable_part.conjugate(self._slope(u))
 
     def dual_scaling(self, u: ArrayLike) -> float:
         """Return the factor that brings ``u`` into the conjugate's domain."""
-        return self._inner.dual_scaling(self._slope(u))
+        return self.separable_part.dual_scaling(self._slope(u))
 
     def beyond(self, w: ArrayLike, u: ArrayLike) -> Vector:
         """Return the shortest vector from the subgradients at ``w`` to a slope: what no multiplier takes.
@@ -79,9 +81,9 @@ class Ordered(Penalty):
         """
         point, left = coefficients(w), coefficients(u)
         p = len(point)
-        table, flat, slope = self._table(p), point.reshape(p, -1), left.reshape(p, -1).copy()
+        table, flat, slope = self.separable_table(p), point.reshape(p, -1), left.reshape(p, -1).copy()
         blur = 4 * rounding(w) * np.abs(flat).max(axis=0, initial=0.0)
-        for group in self._groups:
+        for group in self.ordered_columns:
             apart = np.diff(flat[group], axis=0) > blur
             for k in range(flat.shape[1]):
                 for block in np.split(np.array(group), np.flatnonzero(apart[:, k]) + 1):
@@ -91,16 +93,16 @@ class Ordered(Penalty):
 
     def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
         """Return axes of single columns, and blocks of levels, that nothing bends or bounds on that side."""
-        table = self._table(p)
+        table = self.separable_table(p)
         single = np.ones(p, dtype=bool)
-        for group in self._groups:
+        for group in self.ordered_columns:
             single[group] = False
         columns = [None] if slope is None else list(self._slope(slope).reshape(p, -1).T)
         found = []
         for pull in columns:
             free = table.free(pull)
             found += [_indicator(p, [j]) for j in np.flatnonzero(free & single)]
-            for group in self._groups:
+            for group in self.ordered_columns:
                 found += [_indicator(p, block) for block in self._blocks(table, group, pull)]
         return _orthonormal(p, found)
 
@@ -117,11 +119,11 @@ class Ordered(Penalty):
 
     def scaled(self, factor: float) -> Self:
         """Return the penalty times a number, in the same order."""
-        return self.replace(penalty=self._inner.scaled(factor))
+        return self.replace(penalty=self.separable_part.scaled(factor))
 
     def _put_in_order(self, v: Vector) -> Vector:
         ordered = v.copy()
-        for group in self._groups:
+        for group in self.ordered_columns:
             each = v[group].reshape(len(group), -1)
             if (each[1:] >= each[:-1]).all():
                 continue
@@ -133,17 +135,17 @@ class Ordered(Penalty):
         """Return the slope put in order, without what is left of zeros by rounding."""
         slope = coefficients(u)
         ordered = self._put_in_order(slope)
-        for group in self._groups:
+        for group in self.ordered_columns:
             blur = ROUNDINGS * np.linalg.norm(slope[group], axis=0)
             ordered[group] = np.where(np.abs(ordered[group]) <= blur, 0.0, ordered[group])
         return ordered
 
-    def _table(self, p: int) -> CoordinateTable:
+    def separable_table(self, p: int) -> CoordinateTable:
         """Return the numbers of the penalty; refuse groups beyond the columns, or not penalised alike."""
         if self._checked is not None and self._checked[0] == p:  # solvers ask at every step
             return self._checked[1]
-        table, who = self._inner.table(p), type(self).__name__
-        for group in self._groups:
+        table, who = self.separable_part.table(p), type(self).__name__
+        for group in self.ordered_columns:
             if max(group) >= p:
                 raise DataError(f"{who}: groups name column {max(group)}, but there are {p} coefficients.")
             for name in ("l1", "l2", "lower", "upper"):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.solvers.conditions.differences import Function, Vector, bends_with_errors
+from surefit.core.arrays import Vector
+from surefit.solvers.conditions.differences import Function, hessian_with_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def condition_of_problem(f: Function, x: ArrayLike, gradient: Function | None = 
     >>> round(condition_of_problem(lambda x: x[0] ** 2 + 50 * x[1] ** 2, [0.0, 0.0]).number, 6)
     50.0
     """
-    bends, errors = bends_with_errors(f, np.atleast_1d(np.array(x, dtype=np.float64)), gradient)
+    bends, errors = hessian_with_errors(f, np.atleast_1d(np.array(x, dtype=np.float64)), gradient)
     values, vectors = np.linalg.eigh(bends)
     sizes = np.abs(values)
     weakest = int(np.argmin(sizes))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from surefit.solvers.conditions.differences import Function, Vector, bends_with_errors, numerical_gradient
+from surefit.core.arrays import Vector
+from surefit.solvers.conditions.differences import Function, hessian_with_errors, numerical_gradient
 from surefit.solvers.conditions.probe import ROUNDINGS, Probe, Sampler, pairs
 
 
@@ -104,7 +105,7 @@ def probe_curvature(
     found, least = Probe("convexity by curvature", trials), np.inf
     for _ in range(trials):
         point = sampler(rng)
-        bends, errors = bends_with_errors(f, point, gradient)
+        bends, errors = hessian_with_errors(f, point, gradient)
         values, vectors = np.linalg.eigh(bends)
         least = min(least, float(values[0]))
         size = float(np.abs(values).max())

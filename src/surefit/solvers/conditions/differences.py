@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, RefusalError
 
-Vector = NDArray[np.float64]
 Function = Callable[[Any], Any]  # of a vector
 Method = Literal["central", "complex"]
 
@@ -30,7 +30,7 @@ PATIENCE = 3  # steps without a better value, once there is one of nine digits
 
 
 def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central") -> Vector:
-    """Return the slope of a function of a vector along each coordinate.
+    """Return the gradient of a function of a vector, by differences.
 
     >>> numerical_gradient(lambda x: x[0] ** 2 * x[1], [3.0, 2.0]).round(9)
     array([12.,  9.])
@@ -38,15 +38,14 @@ def numerical_gradient(f: Function, x: ArrayLike, *, method: Method = "central")
     slopes = numerical_jacobian(f, x, method=method)
     if slopes.shape[0] != 1:
         raise DataError(
-            f"the function returns {slopes.shape[0]} numbers, so it has no gradient; "
-            "ask for its numerical_jacobian."
+            f"the function returns {slopes.shape[0]} numbers, so it has no gradient; use numerical_jacobian."
         )
     gradient: Vector = slopes[0]
     return gradient
 
 
-def numerical_jacobian(f: Function, x: ArrayLike, *, method: Method = "central") -> Vector:
-    """Return the matrix of slopes: one row an output, one column a coordinate of x.
+def numerical_jacobian(f: Function, x: ArrayLike, *, method: Method = "central") -> Matrix:
+    """Return the Jacobian by differences: one row an output, one column a coordinate of x.
 
     >>> numerical_jacobian(lambda x: [x[0] * x[1], x[1]], [2.0, 3.0], method="complex")
     array([[3., 2.],
@@ -55,24 +54,24 @@ def numerical_jacobian(f: Function, x: ArrayLike, *, method: Method = "central")
     point = _point(x)
     if method == "complex":
         return _complex_step(f, point)
-    return slopes_with_errors(f, point)[0]
+    return jacobian_with_errors(f, point)[0]
 
 
-def numerical_hessian(f: Function, x: ArrayLike, gradient: Function | None = None) -> Vector:
+def numerical_hessian(f: Function, x: ArrayLike, gradient: Function | None = None) -> Matrix:
     """Return the symmetric matrix of second derivatives, of the gradient where one is given.
 
     >>> numerical_hessian(lambda x: x[0] ** 2 * x[1], [3.0, 2.0]).round(7) + 0.0
     array([[4., 6.],
            [6., 0.]])
     """
-    return bends_with_errors(f, _point(x), gradient)[0]
+    return hessian_with_errors(f, _point(x), gradient)[0]
 
 
-def bends_with_errors(f: Function, point: Vector, gradient: Function | None) -> tuple[Vector, Vector]:
+def hessian_with_errors(f: Function, point: Vector, gradient: Function | None) -> tuple[Matrix, Matrix]:
     """Return the Hessian and, entry by entry, how far neighbouring extrapolations are from it."""
     n = len(point)
     if gradient is not None:
-        slopes, errors = slopes_with_errors(gradient, point)
+        slopes, errors = jacobian_with_errors(gradient, point)
         if slopes.shape != (n, n):
             raise DataError(
                 f"the gradient returns {slopes.shape[0]} numbers for {n} coordinates; give one each."
@@ -88,7 +87,7 @@ def bends_with_errors(f: Function, point: Vector, gradient: Function | None) -> 
     return hessian, off
 
 
-def slopes_with_errors(f: Function, point: Vector) -> tuple[Vector, Vector]:
+def jacobian_with_errors(f: Function, point: Vector) -> tuple[Matrix, Matrix]:
     """Return the Jacobian and, entry by entry, how far neighbouring extrapolations are from it."""
     centre = _values(f, point)
     columns = [
@@ -99,7 +98,7 @@ def slopes_with_errors(f: Function, point: Vector) -> tuple[Vector, Vector]:
 
 def _extrapolated(
     difference: Callable[[float], Vector], around: Vector, centre: Vector, order_of_step: int = 1
-) -> tuple[Vector, Vector]:
+) -> tuple[Matrix, Matrix]:
     """Return the limit of a difference as its step goes to zero, with an error for each entry.
 
     ``centre`` holds the values between those that are subtracted: below their rounding all differences are 0,
@@ -176,14 +175,15 @@ def _complex_step(f: Function, point: Vector) -> Vector:
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 value = np.atleast_1d(np.asarray(f(moved), dtype=np.complex128)).ravel()
         except (TypeError, np.exceptions.ComplexWarning):
-            raise RefusalError("the function takes no complex numbers; use method='central'.") from None
+            raise RefusalError(
+                "the function does not accept complex numbers; use method='central'."
+            ) from None
         columns.append(value.imag / step)
     slopes = np.column_stack(columns)
-    plain, error = slopes_with_errors(f, point)
+    plain, error = jacobian_with_errors(f, point)
     if np.any(np.abs(slopes - plain) > 10 * error + 1e-4 * np.abs(plain).max(initial=0.0)):
         raise RefusalError(
-            "the function does not go on to complex numbers, as one with abs, max or a comparison does not; "
-            "use method='central'."
+            "the function has no complex extension, as with abs, max or a comparison; use method='central'."
         )
     return slopes
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
-from surefit.solvers.conditions.differences import Function, Vector, slopes_with_errors
+from surefit.solvers.conditions.differences import Function, jacobian_with_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def check_gradient(f: Function, gradient: Function, x: ArrayLike, tolerance: flo
     """
     point = np.atleast_1d(np.array(x, dtype=np.float64))
     given = np.asarray(gradient(point.copy()), dtype=np.float64).ravel()
-    slopes, errors = slopes_with_errors(f, point)
+    slopes, errors = jacobian_with_errors(f, point)
     if slopes.shape[0] != 1 or given.shape != point.shape:
         raise DataError(
             f"the function returns {slopes.shape[0]} numbers and the gradient {given.size}; "

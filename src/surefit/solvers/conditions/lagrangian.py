@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
-from surefit.solvers.conditions.differences import Vector
 from surefit.solvers.conditions.problem import ConstrainedProblem
 
 BOTTOMLESS = -1e15  # relative to the Lagrangian at the start: whoever comes here is falling for ever
@@ -48,7 +48,7 @@ def lagrangian(
 def dual_value(
     problem: ConstrainedProblem, u: ArrayLike | None, v: ArrayLike | None = None, *, start: ArrayLike
 ) -> DualValue:
-    """Minimise the Lagrangian over x from a start; minus infinity where it falls for ever.
+    """Minimise the Lagrangian over x from a start; minus infinity where it is unbounded.
 
     >>> nearest = ConstrainedProblem(lambda x: x @ x, lambda x: 4 - 2 * x[0] - 2 * x[1])
     >>> round(dual_value(nearest, [0.5], start=[0.0, 0.0]).value, 9)
@@ -58,7 +58,7 @@ def dual_value(
     first, second = problem.prices(u, v, point)
     if np.any(first < 0):
         raise ParameterError(
-            "dual_value: a multiplier in u is negative; prices of inequalities are 0 or more."
+            "dual_value: a multiplier in u is negative; give multipliers of inequalities that are 0 or more."
         )
 
     def value(x: Vector) -> float:

@@ -12,7 +12,7 @@ def first_order_residual(x: ArrayLike, gradient: ArrayLike, penalty: Penalty, st
     r"""Return :math:`\|x - prox(x - step \nabla f(x))\| / step`: 0 exactly where x is optimal, for convex f.
 
     For a constraint set, that is where :math:`\nabla f(x)'(y - x) \ge 0` for all y of the set. The gradient
-    itself need not vanish: an active constraint holds against it.
+    itself need not vanish: an active constraint balances it.
 
     >>> from surefit.penalties.half_space import HalfSpace
     >>> first_order_residual([1.0, 1.0], [2.0, 2.0], HalfSpace([-2.0, -2.0], -4.0))

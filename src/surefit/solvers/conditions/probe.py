@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
-from surefit.solvers.conditions.differences import Vector
 
 Sampler = Callable[[np.random.Generator], Vector]
 

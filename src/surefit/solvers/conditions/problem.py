@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient, numerical_jacobian
+from surefit.solvers.conditions.differences import Function, numerical_gradient, numerical_jacobian
 from surefit.solvers.program.data import Multipliers, Program
 
 
@@ -47,16 +48,16 @@ class ConstrainedProblem:
             return numerical_gradient(self.objective, x)
         return np.asarray(self.gradient(x), dtype=np.float64)
 
-    def inequality_slopes(self, x: Vector) -> Vector:
+    def inequality_slopes(self, x: Vector) -> Matrix:
         """Return the inequalities' Jacobian."""
         return _jacobian(self.inequalities, self.inequality_jacobian, x)
 
-    def equality_slopes(self, x: Vector) -> Vector:
+    def equality_slopes(self, x: Vector) -> Matrix:
         """Return the equalities' Jacobian."""
         return _jacobian(self.equalities, self.equality_jacobian, x)
 
     def prices(self, u: object, v: object, x: Vector) -> tuple[Vector, Vector]:
-        """Return multipliers as vectors with one entry a constraint; None is none."""
+        """Return multipliers as vectors with one entry a constraint; None stands for zeros."""
         pair = []
         for name, given, values in (("u", u, self.above(x)), ("v", v, self.off(x))):
             prices = np.zeros(0) if given is None else np.atleast_1d(np.array(given, dtype=np.float64))
@@ -96,7 +97,7 @@ def _vector(function: Function | None, x: Vector) -> Vector:
     )
 
 
-def _jacobian(function: Function | None, given: Function | None, x: Vector) -> Vector:
+def _jacobian(function: Function | None, given: Function | None, x: Vector) -> Matrix:
     if function is None:
         return np.zeros((0, len(x)))
     if given is None:
@@ -104,6 +105,6 @@ def _jacobian(function: Function | None, given: Function | None, x: Vector) -> V
     return np.atleast_2d(np.asarray(given(x), dtype=np.float64))
 
 
-def _full(matrix: object) -> Vector:
+def _full(matrix: object) -> Matrix:
     dense: Vector = matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
     return dense

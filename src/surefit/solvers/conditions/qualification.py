@@ -19,9 +19,9 @@ SMALL = 1e-9
 class Qualification:
     """Which constraints are active at a point, and which qualifications hold there.
 
-    linear_independence (LICQ): the slopes of all equations and active inequalities are independent, so that
-    the multipliers are unique. mangasarian_fromovitz (MFCQ): those of the equations are, and some direction
-    keeps to them and leads inside every active inequality, so that the multipliers are bounded.
+    linear_independence (LICQ): the gradients of all equalities and active inequalities are independent, so
+    that the multipliers are unique. mangasarian_fromovitz (MFCQ): those of the equalities are, and some
+    direction keeps to them and leads inside every active inequality, so that the multipliers are bounded.
     """
 
     active: tuple[int, ...]
@@ -30,7 +30,7 @@ class Qualification:
 
 
 def constraint_qualification(problem: ConstrainedProblem, x: ArrayLike) -> Qualification:
-    """Test the slopes of the constraints that are active at x; independence implies the other.
+    """Test the gradients of the constraints that are active at x; LICQ implies MFCQ.
 
     >>> corner = ConstrainedProblem(lambda x: x[0], lambda x: np.array([-x[0], -x[1]]))
     >>> constraint_qualification(corner, [0.0, 0.0])

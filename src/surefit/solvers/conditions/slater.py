@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from surefit.solvers.conditions.differences import Vector
+from surefit.core.arrays import Vector
 from surefit.solvers.conditions.problem import ConstrainedProblem
 from surefit.solvers.program.data import Program
 from surefit.solvers.program.linear_program import linear_program
@@ -17,7 +17,7 @@ from surefit.solvers.program.phase_one import InfeasibleError
 
 @dataclass(frozen=True, slots=True)
 class SlaterCheck:
-    """The point with the most room that was found, and how much that is; negative room is a violation.
+    """The point with the most slack that was found, and how much that is; negative slack is a violation.
 
     ``proved`` tells that no point has more: for linear constraints the programme's certificate does.
     """
@@ -31,19 +31,17 @@ class SlaterCheck:
     def statement(self) -> str:
         """One English sentence."""
         if self.holds:
-            return f"Slater's condition holds: a point leaves room {self.room:.3g} at every inequality."
+            return f"Slater's condition holds: a point has slack {self.room:.3g} in every inequality."
         if self.proved:
-            return (
-                "Slater's condition fails: no point that meets the equations leaves room at every inequality."
-            )
-        return "No point with room at every inequality was found, which does not prove that there is none."
+            return "Slater's condition fails: no point that meets the equalities is strictly feasible."
+        return "No strictly feasible point was found, which does not prove that there is none."
 
     def __str__(self) -> str:
         return self.statement
 
 
 def slater_of_program(program: Program) -> SlaterCheck:
-    """Look for a point inside linear constraints by a linear programme: the most room, in units of each row.
+    """Look for a strictly feasible point of linear constraints: a linear programme maximises the least slack.
 
     >>> program = Program.of(None, [1.0], A_ub=[[1.0], [-1.0]], b_ub=[1.0, -1.0])
     >>> slater_of_program(program).holds

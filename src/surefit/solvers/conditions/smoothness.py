@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient
+from surefit.core.arrays import Vector
+from surefit.solvers.conditions.differences import Function, numerical_gradient
 from surefit.solvers.conditions.probe import Probe, Sampler, pairs
 
 

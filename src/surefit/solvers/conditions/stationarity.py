@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient, numerical_hessian
+from surefit.core.arrays import Matrix, Vector
+from surefit.solvers.conditions.differences import Function, numerical_gradient, numerical_hessian
 
 Kind = Literal["minimum", "maximum", "saddle", "degenerate", "not stationary"]
 
@@ -20,18 +21,18 @@ class StationaryPoint:
     kind: Kind
     slope: float  # the largest entry of the gradient
     eigenvalues: Vector
-    directions: Vector
+    directions: Matrix
 
     @property
     def statement(self) -> str:
         """One English sentence."""
         low, high = self.eigenvalues[0], self.eigenvalues[-1]
         return {
-            "minimum": f"A strict local minimum: every curvature is positive, the least is {low:.4g}.",
-            "maximum": f"A strict local maximum: every curvature is negative, the largest is {high:.4g}.",
-            "saddle": f"A saddle: curvatures reach from {low:.4g} to {high:.4g}.",
-            "degenerate": "Undecided: a curvature is zero, so that the second order does not tell.",
-            "not stationary": f"Not stationary: the gradient reaches {self.slope:.4g}.",
+            "minimum": f"A strict local minimum: the smallest Hessian eigenvalue is positive, {low:.4g}.",
+            "maximum": f"A strict local maximum: the largest Hessian eigenvalue is negative, {high:.4g}.",
+            "saddle": f"A saddle point: Hessian eigenvalues range from {low:.4g} to {high:.4g}.",
+            "degenerate": "Undecided: the Hessian has a zero eigenvalue, so second derivatives do not tell.",
+            "not stationary": f"Not stationary: the largest entry of the gradient is {self.slope:.4g}.",
         }[self.kind]
 
     def __str__(self) -> str:

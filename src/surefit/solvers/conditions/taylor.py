@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefit.solvers.conditions.differences import Function, Vector, numerical_gradient, numerical_hessian
+from surefit.core.arrays import Matrix, Vector
+from surefit.solvers.conditions.differences import Function, numerical_gradient, numerical_hessian
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class TaylorModel:
     centre: Vector
     value: float
     gradient: Vector
-    hessian: Vector
+    hessian: Matrix
 
     def __call__(self, x: ArrayLike) -> float:
         """Return the model at a point."""

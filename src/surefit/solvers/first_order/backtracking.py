@@ -19,7 +19,7 @@ MOST = 200  # halvings: from any step to the smallest that changes a number
 
 
 def armijo(step: float, value: float, new: float, slope: float, falls: float = FALLS) -> bool:
-    """Whether a step lowers a function by a share of what its slope promises.
+    """Whether a step meets Armijo's condition of sufficient decrease.
 
     >>> armijo(1.0, value=0.5, new=0.0, slope=-1.0), armijo(2.0, value=0.5, new=0.5, slope=-1.0)
     (True, False)
@@ -28,7 +28,7 @@ def armijo(step: float, value: float, new: float, slope: float, falls: float = F
 
 
 def curvature(slope: float, new_slope: float, flattens: float = FLATTENS) -> bool:
-    """Whether the slope along the line has flattened to a share of what it was.
+    """Whether a step meets the curvature condition: the slope has fallen to a share of what it was.
 
     >>> curvature(-1.0, -0.5), curvature(-1.0, -0.95)
     (True, False)
@@ -46,7 +46,7 @@ def wolfe(
     falls: float = FALLS,
     flattens: float = FLATTENS,
 ) -> bool:
-    """Whether both conditions hold."""
+    """Whether a step meets Armijo's and the curvature condition."""
     return armijo(step, value, new, slope, falls) and curvature(slope, new_slope, flattens)
 
 
@@ -72,8 +72,8 @@ def backtracking(
     """
     if not slope < 0:
         raise RefusalError(
-            f"the direction does not lead down (its slope is {slope:.3g}), so no step is short enough: "
-            "turn it round, or take minus the gradient."
+            f"the direction is not a descent direction (its slope is {slope:.3g}): "
+            "reverse it, or take minus the gradient."
         )
     step = first if test_first else shrink * first
     for _ in range(MOST):

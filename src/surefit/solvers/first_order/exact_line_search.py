@@ -17,7 +17,7 @@ EPS = float(np.finfo(float).eps)
 
 
 def exact_step(slope_at: Callable[[float], float], slope: float, first: float = 1.0) -> float | None:
-    """Return the step at which the slope along the line is zero; None where it keeps falling.
+    """Return the step at which the slope along the line is zero; None where the function keeps decreasing.
 
     >>> exact_step(lambda t: 4.0 * t - 12.0, slope=-12.0)
     3.0

@@ -10,11 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.solvers.first_order.proximal_gradient import Metric, ProximalGradient, Step
-
-Array = NDArray[np.float64]
 
 
 class Fista(ProximalGradient):
@@ -43,7 +41,7 @@ class Momentum:
         self._count = 1.0
         self._step = 0.0
 
-    def __call__(self, x: Array, y: Array, found: Step) -> Array:
+    def __call__(self, x: Vector, y: Vector, found: Step) -> Vector:
         """Return the next point to step from: that of the last step was y, and x the one before."""
         forward = found.x - x
         if self._metric.inner(y - found.x, forward) > 0:  # the step went against the momentum

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.first_order.wolfe_line_search import strong_wolfe
@@ -18,8 +18,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver, is_close
 from surefit.solvers.objective.subsample import ROUGH, sample_of
 from surefit.stats.curvature import Curvature
 from surefit.stats.duality import Slopes
-
-Array = NDArray[np.float64]
 
 MEMORY = 10  # steps
 PATIENCE = 20  # iterations between two certificates, at the most one
@@ -32,12 +30,12 @@ EPS = float(np.finfo(float).eps)
 class Step:
     """A step s, the change y of the gradient along it, and 1 / s'y."""
 
-    s: Array
-    y: Array
+    s: Vector
+    y: Vector
     rho: float
 
 
-def two_loops(gradient: Array, steps: deque[Step]) -> Array:
+def two_loops(gradient: Vector, steps: deque[Step]) -> Vector:
     r"""Return :math:`B^{-1} g` for the B that the last steps tell, the newest last, without forming it.
 
     Back through the steps, each takes out its share; then the scale of the newest; then forth again.
@@ -76,7 +74,9 @@ class Lbfgs(Solver):
     needs: ClassVar[Needs] = Needs(loss=("smooth",), penalty=("quadratic",))
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point, the answer for a sample, or the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -88,7 +88,7 @@ class Lbfgs(Solver):
         found = rough._go(sample, sample.null, Trace(), steps).x  # the steps tell of all rows as well
         return self._go(objective, found, trace, steps)
 
-    def _go(self, objective: Objective, start: Array, trace: Trace, steps: deque[Step]) -> Solution:
+    def _go(self, objective: Objective, start: Vector, trace: Trace, steps: deque[Step]) -> Solution:
         w = np.array(start, dtype=np.float64)
         scaled = _Scaled.at(objective, w)
         if (
@@ -118,7 +118,7 @@ class Lbfgs(Solver):
                 if (proof.holds and close) or at_end:
                     trace.record(objective=value, gap=gap, step=0.0, passes=objective.passes)
                     stopped: Literal["certificate", "stalled"] = "certificate" if proof.holds else "stalled"
-                    return self._finish(objective, scaled.outer(v), trace, stopped, proof=proof)
+                    return self.finish(objective, scaled.outer(v), trace, stopped, proof=proof)
                 best = min(best, gap)
             line = scaled.along(v, direction)
             found = strong_wolfe(line.phi, value, slope) if slope < 0 else None
@@ -128,7 +128,7 @@ class Lbfgs(Solver):
             if found is None or still > STILL:
                 trace.record(objective=value, gap=gap, step=0.0, passes=objective.passes)
                 if not steps or still > STILL:
-                    return self._finish(objective, scaled.outer(v), trace, "stalled")
+                    return self.finish(objective, scaled.outer(v), trace, "stalled")
                 steps.clear()  # once more, along the gradient alone
                 continue
             new = line.seen[found.step]
@@ -138,7 +138,7 @@ class Lbfgs(Solver):
                 steps.append(Step(s, y, 1.0 / turned))
             v, value, gradient = v + s, found.value, new
             trace.record(objective=value, gap=gap, step=found.step, passes=objective.passes)
-        return self._finish(objective, scaled.outer(v), trace, "limit")
+        return self.finish(objective, scaled.outer(v), trace, "limit")
 
     @staticmethod
     def _close(objective: Objective, proof: Certificate, promised: float) -> bool:
@@ -160,14 +160,14 @@ class _Scaled:
     """
 
     objective: Objective
-    squares: Array
-    size: Array
-    mean: Array
+    squares: Vector
+    size: Vector
+    mean: Vector
     height: float
-    first: tuple[float, Array]
+    first: tuple[float, Vector]
 
     @classmethod
-    def at(cls, objective: Objective, w: Array) -> _Scaled:
+    def at(cls, objective: Objective, w: Vector) -> _Scaled:
         """Take the sizes from the curvature at a point; value and gradient there come with it."""
         coef, intercept = objective.split(w)
         smooth = objective.loss.smoothness
@@ -194,7 +194,7 @@ class _Scaled:
         value, gradient = self._whole(w, found.value / found.weight, found.gradient / found.weight)
         return cls(objective, self.squares, self.size, self.mean, self.height, (value, gradient))
 
-    def inner(self, w: Array) -> Array:
+    def inner(self, w: Vector) -> Vector:
         """Return the scaled point of a packed one."""
         coef, intercept = self.objective.split(w)
         scaled = _rows(self.size, coef) * coef
@@ -202,7 +202,7 @@ class _Scaled:
             return scaled
         return np.concatenate([scaled, np.asarray(self.height * (intercept + self.mean @ coef))[None]])
 
-    def outer(self, v: Array) -> Array:
+    def outer(self, v: Vector) -> Vector:
         """Return the packed point of a scaled one."""
         scaled, height = self.objective.split(v)
         coef = scaled / _rows(self.size, scaled)
@@ -210,14 +210,14 @@ class _Scaled:
             return coef
         return np.concatenate([coef, np.asarray(height / self.height - self.mean @ coef)[None]])
 
-    def evaluate(self, v: Array) -> tuple[float, Array]:
+    def evaluate(self, v: Vector) -> tuple[float, Vector]:
         """Return the objective and its gradient, in one pass."""
         w = self.outer(v)
         with np.errstate(over="ignore", invalid="ignore"):  # a trial step may be too long
             here = self.objective.at(w, 1)
         return self._whole(w, here.value, here.gradient)
 
-    def _whole(self, w: Array, loss: float, slopes: Array) -> tuple[float, Array]:
+    def _whole(self, w: Vector, loss: float, slopes: Vector) -> tuple[float, Vector]:
         coef, _ = self.objective.split(w)
         slope, last = self.objective.split(slopes)
         pull = self.squares @ coef if self.squares.ndim == 2 else _rows(self.squares, coef) * coef
@@ -229,14 +229,14 @@ class _Scaled:
             [(level + pull) / _rows(self.size, coef), np.asarray(last / self.height)[None]]
         )
 
-    def held(self, gradient: Array) -> float:
+    def held(self, gradient: Vector) -> float:
         """Return the part of the gap that squares make of a scaled gradient; 0 where there are none."""
         slopes = self.objective.split(gradient)[0]
         if self.squares.ndim == 2 or not (self.squares > 0).all():
             return 0.0
         return 0.5 * float(np.sum((_rows(self.size, slopes) * slopes) ** 2 / _rows(self.squares, slopes)))
 
-    def along(self, v: Array, direction: Array) -> _Line:
+    def along(self, v: Vector, direction: Vector) -> _Line:
         """Return the objective along a line."""
         return _Line(self, v, direction, {})
 
@@ -244,9 +244,9 @@ class _Scaled:
 @dataclass(frozen=True, slots=True)
 class _Line:
     scaled: _Scaled
-    start: Array
-    direction: Array
-    seen: dict[float, Array]  # gradients by step
+    start: Vector
+    direction: Vector
+    seen: dict[float, Vector]  # gradients by step
 
     def phi(self, step: float) -> tuple[float, float]:
         """Return value and slope at a step."""
@@ -254,7 +254,7 @@ class _Line:
         return value, float(np.sum(self.seen[step] * self.direction))
 
 
-def _rows(column: Array, like: Array) -> Array:
+def _rows(column: Vector, like: Vector) -> Vector:
     return column if like.ndim == 1 else column[:, None]
 
 

@@ -21,14 +21,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Metric:
     """
 
     objective: Objective
-    squares: Array
-    means: Array
+    squares: Vector
+    means: Vector
     table: CoordinateTable | None
     first_step: float
 
@@ -60,13 +58,13 @@ class Metric:
             return cls(objective, squares, means, penalty.table(p), 1.0 / bend)
         return cls(objective, np.full(p, largest), means, None, 1.0 / bend)
 
-    def length(self, step: Array) -> float:
+    def length(self, step: Vector) -> float:
         """Return the squared length of a difference of packed points."""
         coef, intercept = self.objective.split(step)
         total = float(np.sum(_rows(self.squares, coef) * coef**2))
         return total if intercept is None else total + float(np.sum((intercept + self.means @ coef) ** 2))
 
-    def inner(self, one: Array, two: Array) -> float:
+    def inner(self, one: Vector, two: Vector) -> float:
         """Return the inner product that belongs to the length."""
         (coef, intercept), (other, last) = self.objective.split(one), self.objective.split(two)
         total = float(np.sum(_rows(self.squares, coef) * coef * other))
@@ -74,7 +72,7 @@ class Metric:
             return total
         return total + float(np.sum((intercept + self.means @ coef) * (last + self.means @ other)))
 
-    def step(self, point: Array, gradient: Array, step: float) -> Array:
+    def step(self, point: Vector, gradient: Vector, step: float) -> Vector:
         """Return the proximal point of a gradient step."""
         coef, intercept = self.objective.split(point)
         slope, last = self.objective.split(gradient)
@@ -93,7 +91,7 @@ class Metric:
         return np.concatenate([moved, np.asarray(level)[None]])
 
 
-def _rows(column: Array, coef: Array) -> Array:
+def _rows(column: Vector, coef: Vector) -> Vector:
     return column if coef.ndim == 1 else column[:, None]
 
 
@@ -107,7 +105,7 @@ TELLING = 1e-7
 class Step:
     """Where a proximal step led, the mean loss there, and the step that was short enough."""
 
-    x: Array
+    x: Vector
     value: float
     step: float
     length: float  # squared, in the metric
@@ -130,7 +128,9 @@ class ProximalGradient(Solver):
     def __init__(self, *, tolerance: float = 1e-6, max_iter: int = 10_000) -> None:
         super().__init__(tolerance=tolerance, max_iter=max_iter)
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -164,14 +164,14 @@ class ProximalGradient(Solver):
             if still:
                 stopped = "stalled"
                 break
-        return self._finish(objective, x, trace, stopped)
+        return self.finish(objective, x, trace, stopped)
 
     def _ahead(self, metric: Metric) -> Any:
         """Return how the next point to step from follows from the last ones."""
         return lambda x, y, found: found.x
 
 
-def descend(objective: Objective, metric: Metric, point: Array, step: float) -> Step | None:
+def descend(objective: Objective, metric: Metric, point: Vector, step: float) -> Step | None:
     """Step down from a point, halving the step until the loss stays below its parabola; None if none does."""
     at = objective.at(point, 1)
     for _ in range(HALVINGS):

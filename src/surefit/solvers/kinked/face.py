@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Vector
 from surefit.solvers.kinked.interior import Interior
 from surefit.solvers.kinked.rows import KinkedRows
-
-Array = NDArray[np.float64]
 
 MOST = 5000  # kinks that are met at once, as ties do
 CUT = 1e-11  # of the greatest singular value: below it, equations repeat each other
@@ -42,8 +41,8 @@ ROUNDING = 64 * float(np.finfo(float).eps)
 class Face:
     """Coefficients and slopes that fit together, and the flat kinks that are met."""
 
-    w: Array
-    u: Array
+    w: Vector
+    u: Vector
     met: NDArray[np.intp]
 
 
@@ -61,7 +60,7 @@ def exact_face(inside: Interior, ready: bool) -> Face | None:
     return solved_face(inside.rows, inside.w, inside.u, r, met)
 
 
-def solved_face(rows: KinkedRows, w: Array, u: Array, r: Array, met: NDArray[np.intp]) -> Face | None:
+def solved_face(rows: KinkedRows, w: Vector, u: Vector, r: Vector, met: NDArray[np.intp]) -> Face | None:
     """Move coefficients and slopes as little as makes these kinks met and all slopes balance."""
     at, low, high = rows.flat_kinks()
     size = len(w)
@@ -114,7 +113,7 @@ STILL = 1e-10  # of the longest change of a residual: a kink that moves by less 
 LENGTH_ROUNDING = 16 * float(np.finfo(float).eps)  # relative to the lengths that go into a product
 
 
-def slid(rows: KinkedRows, face: Face) -> Face | None:
+def optimal_face(rows: KinkedRows, face: Face) -> Face | None:
     """Return the face that nothing pulls away from; None where no such face is found.
 
     Rows without squares, their ties among them: these bend, and an interior point sees that.
@@ -151,17 +150,17 @@ def slid(rows: KinkedRows, face: Face) -> Face | None:
     return face
 
 
-def _pull(rows: KinkedRows, face: Face) -> Array:
+def _pull(rows: KinkedRows, face: Face) -> Vector:
     of_rows, of_coefficients = rows.folded(face.u)
     return np.asarray(rows.pulled(of_rows) + of_coefficients)
 
 
-def _fall(rows: KinkedRows, face: Face, way: Array) -> float:
+def _fall(rows: KinkedRows, face: Face, way: Vector) -> float:
     """Return how fast the objective falls at the start of a way."""
     return -float(_pull(rows, face) @ way)
 
 
-def _way_down(rows: KinkedRows, face: Face) -> Array | None:
+def _way_down(rows: KinkedRows, face: Face) -> Vector | None:
     """Return the steepest way that keeps what is met; None where only rounding pulls along it."""
     A, pull = rows.flat_rows(face.met), _pull(rows, face)
     of_rows, of_coefficients = rows.folded(face.u)
@@ -183,7 +182,7 @@ STEPS = 10
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def vertex(rows: KinkedRows) -> tuple[Array, Array] | None:
+def vertex(rows: KinkedRows) -> tuple[Vector, Vector] | None:
     """Return the coefficients of a best vertex and its flat slopes; None where HiGHS finds none."""
     from scipy.optimize import linprog
 
@@ -214,7 +213,7 @@ def vertex(rows: KinkedRows) -> tuple[Array, Array] | None:
     return (np.asarray(w), u) if face is None else (face.w, face.u)
 
 
-def _units(rows: KinkedRows) -> Array:
+def _units(rows: KinkedRows) -> Vector:
     """Return the powers of 2 next to the sizes of columns: HiGHS's tolerances are absolute."""
     sizes = np.sqrt(rows.squared() / rows.rows)
     return np.asarray(np.exp2(np.round(np.log2(np.where((sizes > 0) & np.isfinite(sizes), sizes, 1.0)))))

@@ -2,7 +2,7 @@ r"""Losses of straight pieces with absolute and squared penalties: quantiles, hi
 
 An interior point gets near (``interior``), the face that it is near is solved for exactly
 (``face``), and the slopes of that face are the dual point that proves it. Of many rows most are
-plainly on one side of their kink: a sample tells which, they are lumped together into their mean
+plainly on one side of their kink: a sample tells which, they are aggregated into their mean
 (``rows``), and the small problem that is left is solved instead (Portnoy and Koenker, 1997). Rows
 that turn out to be on the other side come back.
 """
@@ -14,25 +14,23 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
-from surefit.solvers.kinked.face import exact_face, slid, solved_face, vertex, without_tie
+from surefit.solvers.kinked.face import exact_face, optimal_face, solved_face, vertex, without_tie
 from surefit.solvers.kinked.interior import Interior
-from surefit.solvers.kinked.rows import KinkedRows, Lumped, capped
+from surefit.solvers.kinked.rows import AggregatedRows, KinkedRows, capped
 from surefit.solvers.kinked.scaling import Units
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.by_output import solve_by_output
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
 
-Array = NDArray[np.float64]
-
 MOST_COLUMNS = 3000  # their square is kept, and solved with
 ROUGH = 1e-3  # the gap to which a sample is solved: it is not the answer
 NEAR = 1e-3  # the gap from which on a face is looked for
 LEAST = 1e-14  # of the first gap: so close, and no face found, the point itself is the answer
-MANY = 4000  # rows from which lumping pays
+MANY = 4000  # rows from which aggregating them pays
 ROUNDS = 8
 PROGRAMME = 200_000  # numbers in a table that a simplex takes a second or two over, where all else failed
 
@@ -41,11 +39,11 @@ PROGRAMME = 200_000  # numbers in a table that a simplex takes a second or two o
 class Point:
     """Where the search is, with flat slopes, and whether it is ready to be proved.
 
-    Value and gap are those of the problem in hand, which may be that of a sample, or have lumps.
+    Value and gap are those of the problem in hand, which may be that of a sample, or have aggregated rows.
     """
 
-    w: Array
-    u: Array
+    w: Vector
+    u: Vector
     value: float
     gap: float
     ready: bool = False
@@ -70,15 +68,19 @@ class FrischNewton(Solver):
     def _refusal(self, objective: Objective) -> str | None:
         if objective.columns > MOST_COLUMNS:
             return (
-                f"the {self.name} solver keeps the square of the number of columns, "
-                f"{MOST_COLUMNS} at most, and there are {objective.columns}."
+                f"solver {self.name!r} forms a Gram matrix of at most {MOST_COLUMNS} columns, "
+                f"and there are {objective.columns}."
             )
         table = objective.penalty.table(objective.columns)
         if np.isfinite(table.lower).any() or np.isfinite(table.upper).any():
-            return f"the {self.name} solver knows no bounds, and {type(objective.penalty).__name__} has some."
+            return (
+                f"solver {self.name!r} does not support bounds, which {type(objective.penalty).__name__} has."
+            )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -86,13 +88,13 @@ class FrischNewton(Solver):
             return solve_by_output(self, objective, start, trace)
         packed = objective.null if start is None else start
         if objective.value(packed) <= objective.targets.floor / objective.targets.weight:
-            return self._finish(objective, np.array(packed), trace, "certificate")  # nothing can be better
+            return self.finish(objective, np.array(packed), trace, "certificate")  # nothing can be better
         units = Units.of(objective)
         tolerance = self.tolerance * objective.scale / units.value
         first = units.inner(packed)
         search = _searched(units, first, start is not None, tolerance)
         point = Point(first, np.zeros(0), np.inf, np.inf)
-        best: tuple[Array, Array, Certificate] | None = None
+        best: tuple[Vector, Vector, Certificate] | None = None
         stopped: Stop = "limit"
         for _ in trace.iterations(self.max_iter):
             objective.passes += 1
@@ -116,11 +118,11 @@ class FrischNewton(Solver):
                 break
         if best is None:
             last = units.slopes(point.u) if len(point.u) else None
-            return self._finish(objective, units.outer(point.w), trace, stopped, slopes=last)
-        return self._finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
+            return self.finish(objective, units.outer(point.w), trace, stopped, slopes=last)
+        return self.finish(objective, best[0], trace, stopped, slopes=best[1], proof=best[2])
 
 
-def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _searched(units: Units, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     """Yield points that get closer; those that are ready may be the answer."""
     squares = bool((units.rows.l2 > 0).any())
     for rows in capped(units.rows):
@@ -137,14 +139,14 @@ def _searched(units: Units, start: Array, warm: bool, tolerance: float) -> Itera
                 yield Point(*found, value, 0.0, True)
 
 
-def _through(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _through(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     if rows.rows >= max(MANY, 20 * len(start)) and not warm:
-        yield from _with_lumps(rows, start, tolerance)
+        yield from _with_aggregated_rows(rows, start, tolerance)
     else:
         yield from _alone(rows, start, warm, tolerance)
 
 
-def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iterator[Point]:
+def _alone(rows: KinkedRows, start: Vector, warm: bool, tolerance: float) -> Iterator[Point]:
     inside = Interior(rows, start)
     if warm:
         yield from _same_face(inside)
@@ -156,7 +158,7 @@ def _alone(rows: KinkedRows, start: Array, warm: bool, tolerance: float) -> Iter
         if face is not None and rows.tie.any():
             face = without_tie(rows, face)
         if face is not None and not rows.l2.any():
-            face = slid(replace(rows, tie=np.zeros_like(rows.tie)), face)
+            face = optimal_face(replace(rows, tie=np.zeros_like(rows.tie)), face)
         if face is None:
             yield Point(inside.w, inside.u, inside.value, gap, False, inside.share)
             continue
@@ -173,7 +175,7 @@ def _same_face(inside: Interior) -> Iterator[Point]:
         yield Point(face.w, face.u, inside.value, np.inf, True)
 
 
-def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Point]:
+def _with_aggregated_rows(rows: KinkedRows, start: Vector, tolerance: float) -> Iterator[Point]:
     n, q = rows.rows, len(start)
     some = min(n // 4, max(1000, int((n * q) ** (2 / 3)) // 2))
     sample = np.sort(np.random.Generator(np.random.Philox(0)).choice(n, some, replace=False))
@@ -193,15 +195,15 @@ def _with_lumps(rows: KinkedRows, start: Array, tolerance: float) -> Iterator[Po
         if keep >= n // 2:
             break
         close |= nearest <= np.partition(nearest, keep)[keep]
-        lumped = Lumped.of(rows, before, close)
-        for point in _alone(lumped.small, w, False, tolerance):
+        aggregated = AggregatedRows.of(rows, before, close)
+        for point in _alone(aggregated.small, w, False, tolerance):
             if not point.ready:
                 yield replace(point, u=np.zeros(0))
                 continue
             w, z = point.w, rows.scores(point.w)
-            back = lumped.changed(before, z - rows.at)
+            back = aggregated.changed(before, z - rows.at)
             if not back.any():
-                yield replace(point, u=lumped.slopes(point.u))
+                yield replace(point, u=aggregated.slopes(point.u))
                 continue
             yield replace(point, u=np.zeros(0), ready=False)
             close |= back

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.kinked.face import vertex
@@ -14,8 +14,6 @@ from surefit.solvers.kinked.rows import capped
 from surefit.solvers.kinked.scaling import Units
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver
-
-Array = NDArray[np.float64]
 
 
 class Highs(Solver):
@@ -34,20 +32,22 @@ class Highs(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
+            return f"solver {self.name!r} supports a single target, and here there are {objective.outputs}."
         table, named = objective.penalty.table(objective.columns), type(objective.penalty).__name__
         if (table.l2 > 0).any():
-            return f"the {self.name} solver knows no squares, and {named} has some."
+            return f"solver {self.name!r} does not support squared (L2) penalties, which {named} has."
         if np.isfinite(table.lower).any() or np.isfinite(table.upper).any():
-            return f"the {self.name} solver knows no bounds, and {named} has some."
+            return f"solver {self.name!r} does not support bounds, which {named} has."
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise; a start has no effect."""
         self.require(objective)
         trace = Trace() if trace is None else trace
         units = Units.of(objective)
-        best: tuple[Array, Array, Certificate] | None = None
+        best: tuple[Vector, Vector, Certificate] | None = None
         problems = list(capped(units.rows))
         for number in trace.iterations(len(problems)):
             objective.passes += 1
@@ -63,5 +63,7 @@ class Highs(Solver):
             if proof.holds:
                 break
         if best is None:
-            raise RuntimeError(f"{self.name}: HiGHS found no vertex; bring columns to like sizes.")
-        return self._finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])
+            raise RuntimeError(
+                f"{self.name}: HiGHS found no optimal vertex; scale the columns to similar sizes."
+            )
+        return self.finish(objective, best[0], trace, "stalled", slopes=best[1], proof=best[2])

@@ -12,12 +12,10 @@ needs :math:`X' \Theta X` with :math:`\Theta = 1 / (p/a + m/b)`; a predictor say
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.kinked.rows import KinkedRows
 from surefit.solvers.newton.quadratic_model import Factor
-
-Array = NDArray[np.float64]
 
 SHORT_OF_THE_EDGE = 0.9995  # of the longest step that keeps all signs
 REFINEMENTS = 2
@@ -28,7 +26,7 @@ LEAST_DAMPING = 4e-13  # relative to the diagonal: less would not be seen beside
 class Interior:
     """A point strictly between all kinks' ends, as it moves; ``step`` takes one iteration."""
 
-    def __init__(self, rows: KinkedRows, w: Array) -> None:
+    def __init__(self, rows: KinkedRows, w: Vector) -> None:
         self.rows = rows
         self.w = w.copy()
         self.z = rows.scores(w)
@@ -42,7 +40,7 @@ class Interior:
         self.pull = self._pull()
         self.share = 0.0
 
-    def residuals(self) -> Array:
+    def residuals(self) -> Vector:
         """Return the residual of each kink."""
         return self.rows.flat(self.z, self.w) - self.at
 
@@ -56,7 +54,7 @@ class Interior:
         """What the products of distances add up to: the duality gap, once nothing pulls."""
         return float(self.p @ (self.high - self.u) + self.m @ (self.u - self.low))
 
-    def _pull(self) -> Array:
+    def _pull(self) -> Vector:
         of_rows, of_coefficients = self.rows.folded(self.u)
         return self.rows.pulled(of_rows) + of_coefficients + self.rows.squares * self.w
 
@@ -108,7 +106,7 @@ class Interior:
         """Whether squares couple coefficients and slopes, so that both must go equally far."""
         return bool((self.rows.l2 > 0).any())
 
-    def _factor(self, square: Array) -> Factor | None:
+    def _factor(self, square: Matrix) -> Factor | None:
         """Factor the square, with as little damping as makes it definite."""
         factor, damping = Factor.of(square), LEAST_DAMPING
         diagonal = np.diagonal(square)
@@ -119,21 +117,21 @@ class Interior:
         return factor
 
     def _direction(
-        self, factor: Factor, square: Array, right: Array, theta: Array, rho: Array
-    ) -> tuple[Array, Array, Array]:
+        self, factor: Factor, square: Matrix, right: Vector, theta: Vector, rho: Vector
+    ) -> tuple[Vector, Vector, Vector]:
         dw = factor.solve(right)
         for _ in range(REFINEMENTS):
             dw += factor.solve(right - square @ dw)
         dz = self.rows.scores(dw)
         return dw, dz, theta * (self.rows.flat(dz, dw) + rho)
 
-    def _reach(self, dp: Array, dm: Array, du: Array, most: float = 1.0) -> tuple[float, float]:
+    def _reach(self, dp: Vector, dm: Vector, du: Vector, most: float = 1.0) -> tuple[float, float]:
         """Return how far parts and slopes can go before one of them meets its end."""
         ahead = min(_until(self.p, dp, most), _until(self.m, dm, most))
         return ahead, min(_until(self.high - self.u, -du, most), _until(self.u - self.low, du, most))
 
 
-def _until(x: Array, change: Array, most: float) -> float:
+def _until(x: Vector, change: Vector, most: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         worst = float(np.max(-change / x, initial=0.0))
     return most if worst * most <= 1.0 else 1.0 / worst

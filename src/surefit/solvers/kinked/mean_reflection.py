@@ -15,14 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.source import ArraySource
 from surefit.penalties.l2 import L2
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import FAR
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,13 @@ class MeanReflection:
     array([2., 1.])
     """
 
-    mean: Array
-    v: Array
+    mean: Vector
+    v: Vector
     axis: int
     length: float
 
     @classmethod
-    def to(cls, mean: Array) -> MeanReflection:
+    def to(cls, mean: Vector) -> MeanReflection:
         """Turn these means to the axis of the greatest of them."""
         length, axis = float(np.linalg.norm(mean)), int(np.argmax(np.abs(mean)))
         v = mean / length
@@ -58,7 +56,7 @@ class MeanReflection:
         table = objective.penalty.table(objective.columns)
         if table.l1.any() or not table.l2.all() or np.ptp(table.l2) > 0:
             return None
-        rows = objective.need_rows("a solver of straight pieces")
+        rows = objective.need_rows("a solver for piecewise-linear losses")
         if hasattr(rows.X, "tocsr"):
             return None  # rows less their means would fill it
         spread = objective.spread
@@ -68,7 +66,7 @@ class MeanReflection:
             return None  # a constant column alone, as an intercept's is, has no spread to lose
         return cls.to(np.where(far, spread.mean, 0.0))
 
-    def rows(self, X: Any) -> Array:
+    def rows(self, X: Any) -> Matrix:
         """Return the turned rows."""
         found = np.asarray(X, dtype=np.float64) - self.mean
         found -= np.outer(2.0 * (found @ self.v), self.v)
@@ -76,19 +74,19 @@ class MeanReflection:
         found[:, self.axis] -= np.copysign(1.0, self.v[self.axis])
         return found
 
-    def squares(self, l2: Array) -> Array:
+    def squares(self, l2: Vector) -> Vector:
         """Return the strength of each turned coefficient."""
         found = l2.copy()
         found[self.axis] /= self.length**2
         return found
 
-    def inner(self, w: Array) -> Array:
+    def inner(self, w: Vector) -> Vector:
         """Return coefficients of the turned columns."""
         found = w - 2.0 * np.multiply.outer(self.v, self.v @ w)
         found[self.axis] *= self.length
         return np.asarray(found)
 
-    def outer(self, w: Array) -> Array:
+    def outer(self, w: Vector) -> Vector:
         """Return coefficients of the columns."""
         found = w.copy()
         found[self.axis] /= self.length
@@ -96,7 +94,7 @@ class MeanReflection:
 
     def objective(self, objective: Objective) -> Objective:
         """Return the same objective, of the turned columns."""
-        rows = objective.need_rows("a turn of the columns")
+        rows = objective.need_rows("a reflection of the columns")
         source = ArraySource(objective.source.schema, replace(rows, X=self.rows(rows.X)))
         squares = L2(1.0, weights=self.squares(objective.penalty.table(objective.columns).l2))
         return Objective(

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.sums.gram import centred_gram, sandwich
 from surefit.core.trace import Trace
 from surefit.data.source import ArraySource
@@ -49,7 +50,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
 from surefit.stats.products import pulled, scores
 from surefit.stats.spread import Spread
 
-Array = NDArray[np.float64]
 Members = NDArray[np.intp]
 
 EQUAL = 1e-9  # of the largest level of a group: nearer, levels are on their way to each other
@@ -64,7 +64,7 @@ class OrderedFaces:
         self._last: bytes | None = None
         self._tried: set[bytes] = set()
 
-    def solved(self, x: Array, tolerance: float) -> tuple[Array, Array] | None:
+    def solved(self, x: Vector, tolerance: float) -> tuple[Vector, Vector] | None:
         """Return point and slopes of the face near x; None where it is not settled, or was tried."""
         objective = self._objective
         if not isinstance(objective.penalty, Ordered) or objective.outputs is not None:
@@ -78,12 +78,12 @@ class OrderedFaces:
         return _on_blocks(objective, members, tolerance)
 
 
-def _blocks(penalty: Ordered, coef: Array) -> Members:
+def _blocks(penalty: Ordered, coef: Vector) -> Members:
     """Return the number of each coefficient's block."""
     above = np.zeros(len(coef), dtype=np.intp)  # 1 where a block begins
     place = np.full(len(coef), -1, dtype=np.intp)
     begun = 0
-    for group in penalty._groups:
+    for group in penalty.ordered_columns:
         slack = EQUAL * float(np.abs(coef[group]).max())
         above[group] = np.append(1, np.diff(coef[group]) > slack)
         place[group] = begun + np.cumsum(above[group]) - 1
@@ -93,16 +93,16 @@ def _blocks(penalty: Ordered, coef: Array) -> Members:
     return place
 
 
-def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tuple[Array, Array] | None:
+def _on_blocks(objective: Objective, members: Members, tolerance: float) -> tuple[Vector, Vector] | None:
     assert isinstance(objective.penalty, Ordered)
-    count, table = int(members.max()) + 1, objective.penalty._table(len(members))
+    count, table = int(members.max()) + 1, objective.penalty.separable_table(len(members))
     sizes = np.bincount(members).astype(np.float64)
     first = np.unique(members, return_index=True)[1]
     tied = CoordinateTable(
         table.l1[first] * sizes, table.l2[first] * sizes, table.lower[first], table.upper[first]
     )
     sums = sparse.csr_array((np.ones(len(members)), (np.arange(len(members)), members)))
-    batch = objective.need_rows("the primal_dual solver")
+    batch = objective.need_rows("solver 'primal_dual'")
     rows: Any = batch.X
     joined: Any = rows @ sums if sparse.issparse(rows) else np.asarray(sums.T @ np.asarray(rows).T).T
     schema = replace(objective.source.schema, width=count, columns=None)
@@ -149,14 +149,14 @@ class Envelope:
     """
 
     loss: Loss
-    known: Array
+    known: Vector
     width: float
 
-    def _nearest(self, y: Any, aim: Array) -> Array:
+    def _nearest(self, y: Any, aim: Vector) -> Vector:
         prox: Any = self.loss.prox  # type: ignore[attr-defined]
         return np.asarray(prox(y, aim, self.width))
 
-    def value(self, y: Any, z: Array) -> Array:
+    def value(self, y: Any, z: Vector) -> Vector:
         """Return the minimum over q, without what depends on the known slopes alone."""
         aim = z + self.width * self.known
         nearest = self._nearest(y, aim)
@@ -164,13 +164,13 @@ class Envelope:
         off = squares.sum(axis=1) if squares.ndim == 2 else squares
         return np.asarray(self.loss.value(y, nearest) + 0.5 * off / self.width)
 
-    def gradient(self, y: Any, z: Array) -> Array:
+    def gradient(self, y: Any, z: Vector) -> Vector:
         """Return the slope of the loss at the minimiser, which rounding must not carry beyond all slopes."""
         aim = z + self.width * self.known
         low, high = slope_range(self.loss, y, z)
         return np.clip((aim - self._nearest(y, aim)) / self.width, low, high)
 
-    def curvature(self, y: Any, z: Array) -> Array:
+    def curvature(self, y: Any, z: Vector) -> Vector:
         """Return how fast the slope grows, half of it where it begins to."""
         aim = z + self.width * self.known
         # Far above the rounding of a prox, far below the width.
@@ -179,7 +179,7 @@ class Envelope:
         return np.asarray(np.clip(1.0 - moved / (2.0 * reach), 0.0, 1.0) / self.width)
 
 
-def slope_range(loss: Any, y: Any, z: Array) -> tuple[Array, Array]:
+def slope_range(loss: Any, y: Any, z: Vector) -> tuple[Vector, Vector]:
     """Return the least and the greatest slope that a loss has at any score, in the shape of z."""
     far = np.full(z.shape, 1e300)
     return np.asarray(loss.gradient(y, -far)), np.asarray(loss.gradient(y, far))
@@ -195,7 +195,7 @@ FIRST_SHARE = 1e-4  # of the promised fall, that a step must keep
 class NewtonStep:
     """Where a step led: the share of the whole step that was taken, and what the model promised of it."""
 
-    x: Array
+    x: Vector
     share: float
     promised: float
 
@@ -205,12 +205,12 @@ class NewtonStep:
         return 0.3 if self.share == 1.0 else 10.0 if self.share < 0.1 else 1.0
 
 
-class Rounded:
+class SmoothedRows:
     """All rows of an objective, on which a rounded loss is minimised; width: of the first rounding."""
 
-    def __init__(self, objective: Objective, start: Array) -> None:
+    def __init__(self, objective: Objective, start: Vector) -> None:
         self._objective = objective
-        batch = objective.need_rows("the primal_dual solver")
+        batch = objective.need_rows("solver 'primal_dual'")
         self._X: Any = batch.X.tocsr() if hasattr(batch.X, "tocsr") else batch.X
         self.y: Any = batch.y
         s = np.ones(len(batch)) if batch.weight is None else batch.weight
@@ -233,20 +233,20 @@ class Rounded:
         """Return the weighted mean of one number a row."""
         return float(self._s @ of_rows)
 
-    def scores(self, x: Array) -> Array:
+    def scores(self, x: Vector) -> Vector:
         """Return the scores at a packed point, in one pass."""
         self._objective.passes += 1
         coef, intercept = self._objective.split(x)
         z = scores(self._X, coef)
         return z if intercept is None else z + intercept
 
-    def rounding(self, x: Array, z: Array) -> float:
+    def rounding(self, x: Vector, z: Vector) -> float:
         """Return how far rounding alone moves the scores."""
         coef = np.abs(self._objective.split(x)[0])
         size = np.max(self._means @ coef, initial=0.0) + np.abs(z).max(initial=0.0)
         return float(np.finfo(float).eps * size)
 
-    def step(self, envelope: Envelope, x: Array, z: Array, damping: float) -> NewtonStep:
+    def step(self, envelope: Envelope, x: Vector, z: Vector, damping: float) -> NewtonStep:
         """Minimise the quadratic model at x, whose scores are z, and search on the way there."""
         objective = self._objective
         slope = _by_row(self._s, z) * envelope.gradient(self.y, z)
@@ -267,7 +267,7 @@ class Rounded:
             share *= 0.5
         return NewtonStep(x, 0.0, np.inf)
 
-    def _model_minimum(self, x: Array, slope: Array, bend: Array, damping: float) -> tuple[Array, float]:
+    def _model_minimum(self, x: Vector, slope: Vector, bend: Vector, damping: float) -> tuple[Vector, float]:
         """Return the minimiser of the model with the penalty, and the loss's slope times the way there."""
         objective = self._objective
         coef, intercept = objective.split(x)
@@ -288,7 +288,7 @@ class Rounded:
             whole.append(np.append(new, last))
         return (whole[0] if coef.ndim == 1 else np.column_stack(whole)), fall
 
-    def _model(self, slope: Array, bend: Array, damping: float) -> _Model:
+    def _model(self, slope: Vector, bend: Vector, damping: float) -> _Model:
         self._objective.passes += 2
         if self._objective.fit_intercept:
             found = centred_gram(self._X, None, bend)
@@ -306,16 +306,16 @@ class Rounded:
 class _Model:
     """Of one output: the matrix and slope of the coefficients, and of the intercept at ``centre``."""
 
-    matrix: Array
-    gradient: Array
-    centre: Array
+    matrix: Matrix
+    gradient: Vector
+    centre: Vector
     pull: float
     bend: float
 
 
 def _minimum(
-    objective: Objective, models: list[_Model], linear: list[Array], start: list[Array]
-) -> list[Array]:
+    objective: Objective, models: list[_Model], linear: list[Vector], start: list[Vector]
+) -> list[Vector]:
     penalty, p = objective.penalty, objective.columns
     squares = penalty.quadratic(p)
     if penalty.offers("table") or squares is not None:
@@ -332,14 +332,14 @@ def _minimum(
             for w, new in zip(start, found, strict=True)
         ]
     if isinstance(penalty, Ordered):
-        numbers, groups = penalty._table(p), penalty._groups
+        numbers, groups = penalty.separable_table(p), penalty.ordered_columns
         in_order = [
             minimise_ordered(model.matrix, c, numbers, groups, w)
             for model, c, w in zip(models, linear, start, strict=True)
         ]
         return [w if new is None else new for w, new in zip(start, in_order, strict=True)]
 
-    def product(w: Array) -> Array:
+    def product(w: Vector) -> Vector:
         columns = w[:, None] if w.ndim == 1 else w
         moved = [model.matrix @ column for model, column in zip(models, columns.T, strict=True)]
         return moved[0] if w.ndim == 1 else np.column_stack(moved)
@@ -351,11 +351,11 @@ def _minimum(
     return list(best.T) if whole else [best]
 
 
-def _columns(rows: Array) -> list[Array]:
+def _columns(rows: Matrix) -> list[Vector]:
     return [rows] if rows.ndim == 1 else [np.ascontiguousarray(column) for column in rows.T]
 
 
-def _by_row(s: Array, like: Array) -> Array:
+def _by_row(s: Vector, like: Vector) -> Vector:
     return s if like.ndim == 1 else s[:, None]
 
 
@@ -381,22 +381,24 @@ class PrimalDual(Solver):
     def _refusal(self, objective: Objective) -> str | None:
         loss = objective.loss.name
         if objective.loss.smooth:
-            return f"the {self.name} solver is for losses with kinks, and the {loss} loss has none."
+            return f"solver {self.name!r} is for losses that are not smooth, and the {loss} loss is smooth."
         if objective.columns > MOST_COLUMNS:
             return (
-                f"the {self.name} solver keeps the square of the number of columns, "
-                f"{MOST_COLUMNS} at most, and there are {objective.columns}."
+                f"solver {self.name!r} forms a Gram matrix of at most {MOST_COLUMNS} columns, "
+                f"and there are {objective.columns}."
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
         x = np.array(objective.null if start is None else start, dtype=np.float64)
         if not np.isfinite(objective.penalised(x)):
             x = objective.prox(x, 1.0)
-        rounded = Rounded(objective, x)
+        rounded = SmoothedRows(objective, x)
         z = rounded.scores(x)
         known, width, damping = np.zeros_like(z), rounded.width, 1e-6
         error, least, gap = SOLVED, np.inf, None
@@ -430,4 +432,4 @@ class PrimalDual(Solver):
             if damping == MOST_DAMPING:
                 stopped = "stalled"
                 break
-        return self._finish(objective, best, trace, stopped, slopes=witness)
+        return self.finish(objective, best, trace, stopped, slopes=witness)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.sums.gram import sandwich
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
@@ -21,8 +21,6 @@ from surefit.solvers.newton.quadratic_model import Factor
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
 from surefit.stats.products import scores_of
-
-Array = NDArray[np.float64]
 
 LEAST = 1e-9  # of the mean distance from the kink: nearer rows get no greater weight
 
@@ -43,13 +41,15 @@ class Reweighting(Solver, abstract=True):  # too slow to be listed beside those 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is None:
             return None
-        return f"the {self.name} solver takes one target, and here rows have {objective.outputs}."
+        return f"solver {self.name!r} supports a single target, and here there are {objective.outputs}."
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point, or from least squares."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        rows = objective.need_rows(f"the {self.name} solver")
+        rows = objective.need_rows(f"solver {self.name!r}")
         X, y, loss = rows.X, np.asarray(rows.y), objective.loss
         s = np.ones(len(rows)) if rows.weight is None else rows.weight
         squares = _squares(objective)
@@ -78,10 +78,10 @@ class Reweighting(Solver, abstract=True):  # too slow to be listed beside those 
             if proof.holds:
                 stopped = "certificate"
                 break
-        return self._finish(objective, x, trace, stopped, slopes=best[1])
+        return self.finish(objective, x, trace, stopped, slopes=best[1])
 
 
-def _squares(objective: Objective) -> Array:
+def _squares(objective: Objective) -> Vector:
     """Return the penalty's matrix, an intercept free."""
     squares = objective.penalty.quadratic(objective.columns)
     assert squares is not None
@@ -93,13 +93,13 @@ def _squares(objective: Objective) -> Array:
 def _step(
     objective: Objective,
     X: Any,
-    s: Array,
-    squares: Array,
-    z: Array,
-    u: Array,
-    c: Array,
-    x: Array,
-) -> tuple[Array, Array]:
+    s: Vector,
+    squares: Vector,
+    z: Vector,
+    u: Vector,
+    c: Vector,
+    x: Vector,
+) -> tuple[Vector, Vector]:
     """Return the minimiser of the parabolas, and its scores."""
     found = sandwich(X, s * c, s * u)
     square, pull = found.gram, found.cross[:, 0]
@@ -114,7 +114,7 @@ def _step(
     return x + change, z + scores_of(Batch(X), coef, intercept)
 
 
-def _within(loss: Any, y: Array, slopes: Array) -> Array:
+def _within(loss: Any, y: Vector, slopes: Vector) -> Vector:
     """Return the slopes times the largest factor that keeps all of them between their ends."""
     kinks = loss.kinks(y)
     low, high = sum(kink.low for kink in kinks), sum(kink.high for kink in kinks)

@@ -15,11 +15,11 @@ ends as well: an answer that meets all weakened kinks, their slopes inside, is t
 the next cap is higher. A column's absolute penalty beyond all that rows can pull by holds its coefficient
 at 0, and does so as well at twice that pull.
 
-Rows that are plainly on one side of their kinks, lumped into their mean.
+Rows that are plainly on one side of their kinks, aggregated into their mean.
 
 By Jensen's inequality the mean row costs no more than its rows, and just as much where they all keep to their
 side: the small problem bounds the large one from below and, if no row changes sides, has its solution. The
-slope of a lump, handed to its rows, is a dual point of the large problem.
+slope of an aggregate, handed to its rows, is a dual point of the large problem.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.sums.gram import sandwich
 from surefit.stats.products import pulled, scores
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +47,15 @@ class KinkedRows:
 
     X: Any
     fit_intercept: bool
-    at: Array
-    low: Array
-    high: Array
-    l1: Array
-    l2: Array
-    tie: Array
+    at: Vector
+    low: Vector
+    high: Vector
+    l1: Vector
+    l2: Vector
+    tie: Vector
 
     @property
-    def squares(self) -> Array:
+    def squares(self) -> Vector:
         """All squares."""
         return np.asarray(self.l2 + self.tie)
 
@@ -71,20 +70,20 @@ class KinkedRows:
         return np.flatnonzero(self.l1 > 0)
 
     @property
-    def weight(self) -> Array:
+    def weight(self) -> Vector:
         """How much each row counts: the range of its slopes."""
         return np.asarray((self.high - self.low).sum(axis=0))
 
-    def scores(self, w: Array) -> Array:
+    def scores(self, w: Vector) -> Vector:
         """Return one score a row."""
         return scores(self.X, w[:-1]) + w[-1] if self.fit_intercept else scores(self.X, w)
 
-    def pulled(self, v: Array) -> Array:
+    def pulled(self, v: Vector) -> Vector:
         """Return the product of numbers, one a row or a matrix of such columns, with the rows."""
         found = pulled(self.X, v)
         return np.concatenate([found, v.sum(axis=0)[None]]) if self.fit_intercept else found
 
-    def gram(self, weight: Array, v: Array) -> tuple[Array, Array]:
+    def gram(self, weight: Vector, v: Vector) -> tuple[Matrix, Vector]:
         """Return the weighted squares of the rows, and ``pulled`` of v, in one pass."""
         found = sandwich(self.X, weight, v)
         if not self.fit_intercept:
@@ -93,7 +92,7 @@ class KinkedRows:
         square = np.block([[found.gram, side], [side.T, np.full((1, 1), weight.sum())]])
         return square, np.append(found.cross[:, 0], v.sum())
 
-    def squared(self) -> Array:
+    def squared(self) -> Vector:
         """Return the sum of squares of each column."""
         X: Any = self.X
         if hasattr(X, "tocsr"):
@@ -102,11 +101,11 @@ class KinkedRows:
             found = np.einsum("ij,ij->j", X, X, dtype=np.float64)
         return np.append(found, float(self.rows)) if self.fit_intercept else found
 
-    def flat(self, z: Array, w: Array) -> Array:
+    def flat(self, z: Vector, w: Vector) -> Vector:
         """Return scores and coefficients where their kinks are."""
         return np.concatenate([np.tile(z, len(self.at)), w[self.kinked]])
 
-    def folded(self, flat: Array) -> tuple[Array, Array]:
+    def folded(self, flat: Vector) -> tuple[Vector, Vector]:
         """Return what flat numbers add up to for each row, and those of the coefficients, zeros elsewhere."""
         k, n = self.at.shape
         of_rows = flat[: k * n].reshape(k, n)
@@ -114,7 +113,7 @@ class KinkedRows:
         of_coefficients[self.kinked] = flat[k * n :]
         return of_rows[0] if k == 1 else of_rows.sum(axis=0), of_coefficients
 
-    def flat_kinks(self) -> tuple[Array, Array, Array]:
+    def flat_kinks(self) -> tuple[Vector, Vector, Vector]:
         """Return where the kinks are, and their slopes on both sides."""
         l1 = self.l1[self.kinked]
         return (
@@ -123,7 +122,7 @@ class KinkedRows:
             np.concatenate([self.high.ravel(), l1]),
         )
 
-    def flat_rows(self, which: NDArray[np.intp]) -> Array:
+    def flat_rows(self, which: NDArray[np.intp]) -> Vector:
         """Return some rows of the flat kinds, as a dense matrix."""
         k, n = self.at.shape
         found = np.zeros((len(which), len(self.l1)))
@@ -136,7 +135,7 @@ class KinkedRows:
         found[~of_rows, self.kinked[which[~of_rows] - k * n]] = 1.0
         return found
 
-    def some(self, which: NDArray[np.intp], times: Array) -> KinkedRows:
+    def some(self, which: NDArray[np.intp], times: Vector) -> KinkedRows:
         """Return the problem of some rows alone, each counted so many times."""
         return replace(
             self,
@@ -146,7 +145,7 @@ class KinkedRows:
             high=times * self.high[:, which],
         )
 
-    def value(self, z: Array, w: Array) -> float:
+    def value(self, z: Vector, w: Vector) -> float:
         """Return the objective."""
         r = z - self.at
         return float(
@@ -161,7 +160,7 @@ HIGHER = 1e3  # by which the next cap is above the last
 ENOUGH = 2.0  # times the greatest pull: a slope that holds the coefficient is well inside
 
 
-def cap_of(weight: Array, coefficients: int) -> float:
+def cap_of(weight: Vector, coefficients: int) -> float:
     """Return the weight that a row need not exceed; infinity where none is far above the others.
 
     As many rows as there are coefficients can be met whatever they weigh, so these many are left out of what
@@ -201,27 +200,27 @@ def _held(rows: KinkedRows) -> KinkedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Lumped:
-    """The rows ``kept`` one by one, the others in lumps: ``group`` is the lump of a row, -1 for none."""
+class AggregatedRows:
+    """The rows ``kept`` one by one, the others as weighted means: ``group`` is that of a row, -1 for none."""
 
     whole: KinkedRows
     small: KinkedRows
     kept: NDArray[np.intp]
     group: NDArray[np.intp]
-    share: Array
+    share: Vector
 
     @classmethod
-    def of(cls, whole: KinkedRows, residuals: Array, kept: NDArray[np.bool_]) -> Lumped:
-        """Lump the rows that are not kept by their side, and by the kind of their kinks."""
+    def of(cls, whole: KinkedRows, residuals: Vector, kept: NDArray[np.bool_]) -> AggregatedRows:
+        """Aggregate the rows that are not kept by their side, and by the kind of their kinks."""
         side = (residuals > 0).sum(axis=0) * 2 + (whole.high[0] + whole.low[0] > 0)
         side[kept] = -1
         sides, group = np.unique(side, return_inverse=True)
         group = group - int(sides[0] == -1)
-        lumps = int(group.max(initial=-1)) + 1
+        groups = int(group.max(initial=-1)) + 1
         weight = whole.weight
-        totals = np.bincount(group[~kept], weight[~kept], minlength=lumps)
+        totals = np.bincount(group[~kept], weight[~kept], minlength=groups)
         share = np.where(kept, 1.0, weight / np.where(kept, 1.0, totals[group]))
-        each = np.zeros((whole.rows, lumps))
+        each = np.zeros((whole.rows, groups))
         each[np.flatnonzero(~kept), group[~kept]] = share[~kept]
         means = whole.pulled(each).T
         X, rows = whole.X, np.flatnonzero(kept)
@@ -234,27 +233,27 @@ class Lumped:
             whole,
             X=stacked,
             at=np.hstack([whole.at[:, rows], whole.at @ each]),
-            low=np.hstack([whole.low[:, rows], _sums(whole.low, group, lumps, kept)]),
-            high=np.hstack([whole.high[:, rows], _sums(whole.high, group, lumps, kept)]),
+            low=np.hstack([whole.low[:, rows], _sums(whole.low, group, groups, kept)]),
+            high=np.hstack([whole.high[:, rows], _sums(whole.high, group, groups, kept)]),
         )
         return cls(whole, small, rows, np.where(kept, -1, group), share)
 
-    def slopes(self, u: Array) -> Array:
+    def slopes(self, u: Vector) -> Vector:
         """Return the flat slopes of the whole problem for those of the small one."""
         k, n = self.whole.at.shape
         m = self.small.rows
         given = u[: k * m].reshape(k, m)
         found = np.empty((k, n))
         found[:, self.kept] = given[:, : len(self.kept)]
-        lumped = self.group >= 0
-        found[:, lumped] = given[:, len(self.kept) :][:, self.group[lumped]] * self.share[lumped]
+        aggregated = self.group >= 0
+        found[:, aggregated] = given[:, len(self.kept) :][:, self.group[aggregated]] * self.share[aggregated]
         return np.concatenate([found.ravel(), u[k * m :]])
 
-    def changed(self, before: Array, after: Array) -> NDArray[np.bool_]:
-        """Return which lumped rows have changed sides."""
+    def changed(self, before: Vector, after: Vector) -> NDArray[np.bool_]:
+        """Return which aggregated rows have changed sides."""
         moved = ((before > 0) != (after > 0)).any(axis=0)
         return np.asarray(moved & (self.group >= 0))
 
 
-def _sums(each: Array, group: NDArray[np.intp], lumps: int, kept: NDArray[np.bool_]) -> Array:
-    return np.array([np.bincount(group[~kept], row[~kept], minlength=lumps) for row in each])
+def _sums(each: Vector, group: NDArray[np.intp], groups: int, kept: NDArray[np.bool_]) -> Vector:
+    return np.array([np.bincount(group[~kept], row[~kept], minlength=groups) for row in each])

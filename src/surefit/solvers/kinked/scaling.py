@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.solvers.kinked.mean_reflection import MeanReflection
 from surefit.solvers.kinked.rows import KinkedRows, cap_of
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
-
-Array = NDArray[np.float64]
 
 ALIKE = 2.0**10  # columns within this of 1 keep their units: a table is not copied for less
 TIE = 1e-4  # of a row: it leaves a single best answer alone, and tells equal ones apart
@@ -36,17 +34,17 @@ class Units:
     shift: float
     seconds: SecondDerivatives
     turned: MeanReflection | None
-    sizes: Array | None
+    sizes: Vector | None
     kept: Any
-    weight: Array
-    ends: tuple[Array, Array]
-    tie: Array
+    weight: Vector
+    ends: tuple[Vector, Vector]
+    tie: Vector
     total: int
 
     @classmethod
     def of(cls, objective: Objective) -> Units:
         """Take the rows of positive weight."""
-        batch = objective.need_rows("a solver of straight pieces")
+        batch = objective.need_rows("a solver for piecewise-linear losses")
         X: Any = batch.X
         s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
         y, offset = np.asarray(batch.y), getattr(batch, "offset", None)
@@ -96,7 +94,7 @@ class Units:
             rows, size / whole, size, shift, seconds, turned, sizes, kept, weight, ends, tie, len(batch)
         )
 
-    def inner(self, w: Array) -> Array:
+    def inner(self, w: Vector) -> Vector:
         """Return a packed point in these units."""
         found = np.array(self.seconds.inner(w), dtype=np.float64)
         found = found if self.turned is None else self.turned.inner(found)
@@ -106,7 +104,7 @@ class Units:
             found[-1] -= self.shift
         return np.asarray(found / self.size)
 
-    def outer(self, w: Array) -> Array:
+    def outer(self, w: Vector) -> Vector:
         """Return a packed point in units of the objective."""
         found = w * self.size
         if self.rows.fit_intercept:
@@ -116,14 +114,14 @@ class Units:
             found[: len(self.sizes)] /= self.sizes
         return self.seconds.outer(found)
 
-    def slopes(self, u: Array) -> Array:
+    def slopes(self, u: Vector) -> Vector:
         """Return one slope a row of the objective, within the ends of its loss."""
         found = np.zeros(self.total)
         found[self.kept] = np.clip(self.rows.folded(u)[0] / self.weight, *self.ends)
         return found
 
 
-def _sizes(objective: Objective, by: Array) -> Array | None:
+def _sizes(objective: Objective, by: Vector) -> Vector | None:
     """Return the powers of 2 next to the sizes of columns; None where these are near 1, or have no kink."""
     if not objective.penalty.table(objective.columns).l1.any():
         return None
@@ -134,7 +132,7 @@ def _sizes(objective: Objective, by: Array) -> Array | None:
     return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
-def _divided(X: Any, sizes: Array) -> Any:
+def _divided(X: Any, sizes: Vector) -> Any:
     """Return rows in units of their columns."""
     if not hasattr(X, "tocsr"):
         return np.asarray(X, dtype=np.float64) / sizes
@@ -142,12 +140,12 @@ def _divided(X: Any, sizes: Array) -> Any:
     return rows._with_data(rows.data / sizes[rows.indices], copy=False)
 
 
-def _lengths(objective: Objective, by: Array) -> Array:
+def _lengths(objective: Objective, by: Vector) -> Vector:
     spread = objective.spread
     return np.asarray(np.sqrt(spread.variance + (spread.mean - by) ** 2))
 
 
-def _tie(objective: Objective, by: Array) -> Array:
+def _tie(objective: Objective, by: Vector) -> Vector:
     sizes = _lengths(objective, by)
     sizes = np.append(sizes, 1.0) if objective.fit_intercept else sizes
     return np.asarray(TIE * sizes**2)

@@ -16,9 +16,9 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, MappedSource, Source
@@ -33,15 +33,13 @@ from surefit.solvers.objective.function import Shape
 from surefit.stats.joint_curvature import JointCurvature, JointLikelihood
 from surefit.stats.spread import Spread
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Standardised:
     """Take the mean from each column, where it is not 0, and divide by its size."""
 
-    mean: Array
-    size: Array
+    mean: Vector
+    size: Vector
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with such columns."""
@@ -61,7 +59,7 @@ class JointObjective(Objective):
         source: Source,
         engine: Engine,
         likelihood: JointLikelihood,
-        start: Array,
+        start: Vector,
         *,
         fit_intercept: bool,
         shifted: Any,
@@ -85,18 +83,18 @@ class JointObjective(Objective):
             else MappedSource(source, source.schema, self.columns_moved)
         )
         self._own_start = np.concatenate([np.zeros(self.columns + fit_intercept), start])
-        self._seen: tuple[Array, At] | None = None
+        self._seen: tuple[Vector, At] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Coefficients, intercept and further parameters."""
         return (self.columns + self.fit_intercept + self.extra,)
 
-    def split(self, w: Array) -> tuple[Array, Any]:
+    def split(self, w: Vector) -> tuple[Vector, Any]:
         """Return the coefficients, and all that has no penalty."""
         return w[: self.columns], w[self.columns :]
 
-    def inner(self, packed: Array) -> Array:
+    def inner(self, packed: Vector) -> Vector:
         """Return a packed point as it is with standardised columns."""
         moved = np.array(packed, dtype=np.float64)
         if self.shifted is not None:
@@ -104,7 +102,7 @@ class JointObjective(Objective):
         moved[: self.columns] *= self.columns_moved.size
         return moved
 
-    def outer(self, moved: Array) -> Array:
+    def outer(self, moved: Vector) -> Vector:
         """Return a packed point of standardised columns as it is with the source's."""
         packed = np.array(moved)
         packed[: self.columns] /= self.columns_moved.size
@@ -120,11 +118,11 @@ class JointObjective(Objective):
     def _sign(self) -> float:
         return -1.0 if self.shifted == "thresholds" else 1.0
 
-    def jacobian(self) -> Array:
+    def jacobian(self) -> Matrix:
         """Return the derivative of ``outer``."""
         return np.column_stack([self.outer(unit) for unit in np.eye(self.shape[0])])
 
-    def at(self, w: Array, order: Literal[0, 1, 2] = 1) -> At:
+    def at(self, w: Vector, order: Literal[0, 1, 2] = 1) -> At:
         """Evaluate to second order; the last point is remembered."""
         if self._seen is None or not np.array_equal(self._seen[0], w):
             self.passes += 1
@@ -141,7 +139,7 @@ class JointObjective(Objective):
         return self._seen[1]
 
     @cached_property
-    def null(self) -> Array:
+    def null(self) -> Vector:
         """No coefficients, and the further parameters as they were given to start from."""
         return self._own_start
 
@@ -156,7 +154,7 @@ class JointObjective(Objective):
         found: Spread = self.engine.accumulate(Spread.of, self.source)
         return found
 
-    def certificate(self, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+    def certificate(self, w: Vector, tolerance: float, slopes: Vector | None = None) -> Certificate:
         """Certify by what a step of Newton's method still promises to gain."""
         here, coef = self.at(w, 2), self.split(w)[0]
         gradient, hessian = np.array(here.gradient), np.array(here.hessian)
@@ -169,10 +167,10 @@ class JointObjective(Objective):
         size = max(self.scale, abs(value))
         parts = {"objective": value, "promised": promised, "left": left, "scale": size}
         found = max(promised, left) / size if np.isfinite(value) else np.inf
-        measure = "gain that a step of Newton's method promises, relative to the loss of a constant"
+        measure = "predicted decrease of a Newton step, relative to the loss of a constant"
         return Certificate("stationary", measure, found, tolerance, parts)
 
-    def _unbalanced(self, table: CoordinateTable, coef: Array, gradient: Array) -> Array:
+    def _unbalanced(self, table: CoordinateTable, coef: Vector, gradient: Vector) -> Vector:
         """Return what of the slope neither the penalty nor a multiplier balances."""
         if isinstance(self.penalty, Ordered):
             return -self.penalty.beyond(coef, -gradient)
@@ -180,7 +178,7 @@ class JointObjective(Objective):
         return np.asarray(gradient + np.clip(-gradient, least, most))
 
 
-def _promised(hessian: Array, gradient: Array) -> tuple[float, float]:
+def _promised(hessian: Matrix, gradient: Vector) -> tuple[float, float]:
     """Return g'H^-1 g / 2 over the directions that bend, and the square of the slope along the others."""
     if not np.isfinite(hessian).all():
         return np.inf, np.inf

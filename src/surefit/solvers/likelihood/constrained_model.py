@@ -1,19 +1,17 @@
-"""The room that constraints leave to coefficients, where more than coefficients is learnt."""
+"""The feasible set of the coefficients, where more than coefficients is learnt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.newton.ordered_quadratic_model import minimise_ordered
 from surefit.solvers.newton.quadratic_model import minimise_table
 from surefit.solvers.objective.base import Objective
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +23,18 @@ class ConstrainedModel:
 
     @classmethod
     def of(cls, objective: Objective, more: int) -> ConstrainedModel | None:
-        """Return the room that constraints leave, with so many parameters more; None where there are none."""
+        """Return the constraints, with so many free parameters more; None where there are none."""
         table, penalty = numbers(objective), objective.penalty
         if table is None or penalty.quadratic(objective.columns) is not None:
             return None
         none, free = np.zeros(objective.columns + more), np.full(more, np.inf)
         lower, upper = np.append(table.lower, -free), np.append(table.upper, free)
-        groups = penalty._groups if isinstance(penalty, Ordered) else []
+        groups = penalty.ordered_columns if isinstance(penalty, Ordered) else []
         return cls(CoordinateTable(none, none, lower, upper), groups)  # the squares are in the model
 
     def minimiser(
-        self, square: Array, gradient: Array, x: Array, last: tuple[float, float] = (-np.inf, np.inf)
-    ) -> Array | None:
+        self, square: Matrix, gradient: Vector, x: Vector, last: tuple[float, float] = (-np.inf, np.inf)
+    ) -> Vector | None:
         """Return the minimiser of a model around a point, with bounds for its last parameter.
 
         None where the matrix does not determine one.
@@ -54,7 +52,7 @@ def numbers(objective: Objective) -> CoordinateTable | None:
     """Return the numbers of the penalty, whatever the order; None for a penalty that has none."""
     penalty = objective.penalty
     if isinstance(penalty, Ordered):
-        return penalty._table(objective.columns)
+        return penalty.separable_table(objective.columns)
     return penalty.table(objective.columns) if penalty.offers("table") else None
 
 
@@ -64,4 +62,4 @@ def refusal(solver: str, objective: Objective) -> str | None:
     if table is not None and not table.l1.any():
         return None
     named = type(objective.penalty).__name__
-    return f"the {solver} solver needs a penalty of squares, bounded or in order, and {named} is none."
+    return f"solver {solver!r} needs an L2 penalty, with or without bounds or order, which {named} is not."

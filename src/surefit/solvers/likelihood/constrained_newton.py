@@ -7,8 +7,8 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.first_order.backtracking import backtracking
 from surefit.solvers.likelihood.constrained_model import ConstrainedModel, numbers, refusal
 from surefit.solvers.methods.base import EPS, Move
@@ -16,11 +16,10 @@ from surefit.solvers.methods.damped_newton import DampedNewton
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
 LEAST, MOST, GROWTH = 1e-10, 1e6, 10.0  # of the damping, relative to the diagonal
 
 
-class NewtonWithin(DampedNewton, abstract=True):  # not listed: it needs a joint likelihood
+class ConstrainedNewton(DampedNewton, abstract=True):  # not listed: it needs a joint likelihood
     """Each step goes to the minimum of the second-order model within the constraints, or part of the way."""
 
     name = "newton_within"
@@ -29,7 +28,7 @@ class NewtonWithin(DampedNewton, abstract=True):  # not listed: it needs a joint
     def _refusal(self, objective: Objective) -> str | None:
         return refusal(self.name, objective)
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         columns = objective.columns
         room, table = ConstrainedModel.of(objective, objective.shape[0] - columns), numbers(objective)
         assert room is not None
@@ -55,11 +54,11 @@ class NewtonWithin(DampedNewton, abstract=True):  # not listed: it needs a joint
             yield x, step
 
 
-def _along(objective: Objective, x: Array, moved: Array, share: float) -> float:
+def _along(objective: Objective, x: Vector, moved: Vector, share: float) -> float:
     return objective.value(x + share * moved)
 
 
-def _target(room: ConstrainedModel, square: Array, gradient: Array, x: Array) -> Array | None:
+def _target(room: ConstrainedModel, square: Matrix, gradient: Vector, x: Vector) -> Vector | None:
     """Return the model's minimiser, damped until there is one."""
     if not np.isfinite(square).all():
         return None

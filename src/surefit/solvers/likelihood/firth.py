@@ -15,9 +15,9 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.losses.logistic import Logistic
@@ -25,8 +25,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.solver import Solution, Solver, Stop
 from surefit.stats.hat_pull import HatPull
-
-Array = NDArray[np.float64]
 
 HALVINGS = 40
 RANK = 1e-11  # of eigenvalues beside a diagonal of ones: rounding makes up the smaller ones
@@ -53,7 +51,9 @@ class Firth(Solver, abstract=True):
             return None
         return f"Firth's correction is for the logistic loss, and this is the {objective.loss.name} loss."
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -83,10 +83,10 @@ class Firth(Solver, abstract=True):
             here = found
             trace.record(objective=here.value, gap=decrement, step=length, passes=objective.passes)
         proof = problem.proof(here, self.tolerance)
-        return self._finish(objective, problem.second.outer(here.w), trace, stopped, proof=proof)
+        return self.finish(objective, problem.second.outer(here.w), trace, stopped, proof=proof)
 
     @staticmethod
-    def certificate(objective: Objective, w: Array, tolerance: float) -> Certificate:
+    def certificate(objective: Objective, w: Vector, tolerance: float) -> Certificate:
         """Certify a packed point by what a step from it would gain."""
         problem = _Problem(objective)
         return problem.proof(problem.at(problem.second.inner(w)), tolerance)
@@ -96,13 +96,13 @@ class Firth(Solver, abstract=True):
 class _Point:
     """A point, the mean of minus the corrected likelihood, the slopes of the loss, and a root of I^{-1}."""
 
-    w: Array
+    w: Vector
     value: float
-    gradient: Array
-    root: Array
+    gradient: Vector
+    root: Vector
     weight: float
 
-    def step(self, score: Array) -> tuple[Array, float]:
+    def step(self, score: Vector) -> tuple[Vector, float]:
         """Return the scoring step and half its slope, the mean gain that it promises."""
         along = self.root.T @ score
         return self.root @ along, 0.5 * float(along @ along) / self.weight
@@ -122,7 +122,7 @@ class _Problem:
         kept = values > RANK * max(float(values.max(initial=0.0)), 1e-300)
         self.basis = axes[:, kept] / size[:, None]
 
-    def held(self, w: Array) -> Array:
+    def held(self, w: Vector) -> Vector:
         """Return the moved point without what the rows do not determine."""
         w = self.second.inner(w)
         if self.basis.shape[1] == len(w):
@@ -130,7 +130,7 @@ class _Problem:
         found, *_ = linalg.lstsq(self.basis, w, check_finite=False)
         return np.asarray(self.basis @ found)
 
-    def at(self, w: Array) -> _Point:
+    def at(self, w: Vector) -> _Point:
         """Evaluate the corrected likelihood, in one pass; a point without information is infinitely bad."""
         here = self.second.at(w)
         information = self.weight * (self.basis.T @ here.hessian @ self.basis)
@@ -141,7 +141,7 @@ class _Problem:
         root = linalg.solve_triangular(factor, self.basis.T, lower=True, check_finite=False).T
         return _Point(w, value, here.gradient, root, self.weight)
 
-    def score(self, here: _Point) -> Array:
+    def score(self, here: _Point) -> Vector:
         """Return the corrected score, in one pass."""
         coef, intercept = self.objective.split(here.w)
         of = partial(HatPull.of, w=coef, intercept=intercept, root=here.root)
@@ -153,5 +153,5 @@ class _Problem:
         _, decrement = here.step(self.score(here)) if np.isfinite(here.value) else (None, np.inf)
         scale = self.objective.scale
         parts = {"objective": here.value, "decrement": decrement, "scale": scale}
-        measure = "gain of a scoring step, relative to the loss of a constant"
+        measure = "predicted decrease of a scoring step, relative to the loss of a constant"
         return Certificate("stationary", measure, decrement / scale, tolerance, parts)

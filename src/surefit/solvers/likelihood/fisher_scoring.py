@@ -12,31 +12,30 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.source import MappedSource, Source
 from surefit.losses.family_loss import FamilyLoss
-from surefit.solvers.likelihood.local_minima import few_rows, is_in_reach, lower_valleys
+from surefit.solvers.likelihood.local_minima import few_rows, is_in_reach, lower_local_minima
 from surefit.solvers.newton.proximal_newton import ProximalNewton
 from surefit.solvers.newton.second_order import Model
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
-from surefit.solvers.objective.newton_decrement import NEARLY, bent_axes
+from surefit.solvers.objective.newton_decrement import NEARLY, hessian_axes
 from surefit.solvers.objective.solver import CLOSE, Needs, Solution
-
-Array = NDArray[np.float64]
 
 LENGTHS = 10.0 ** np.arange(-3, 9, 0.5)  # in units where columns bend by 1
 FELL = 1e-8  # of the objective: what is worth another round
 
 
-def lower_along_flat(objective: Objective, w: Array) -> Array | None:
+def lower_along_flat(objective: Objective, w: Vector) -> Vector | None:
     """Go along directions of no curvature, however far that leads down; None where it does not.
 
     Nearly dependent columns have such directions: a slope of next to nothing may fall for a long way.
     """
     second = SecondDerivatives(objective)
-    found = bent_axes(objective, second, w)
+    found = hessian_axes(objective, second, w)
     if found is None:
         return None
     start, lowest = second.inner(w), second.at(second.inner(w), 1).value + objective.penalised(w)
@@ -59,19 +58,23 @@ _BOLD = 40  # whole steps that may lead across the wall between the two roots of
 _ROUNDS = 10  # along flat directions
 _LEAST = 1e-12  # of the diagonal: what makes a singular matrix of expected curvatures a regular one
 
-Bend = Literal["expected", "observed", "larger"]
-_BENDS: tuple[Bend, ...] = ("expected", "observed", "larger")
-_BENDS_INSIDE: tuple[Bend, ...] = ("observed", "larger", "expected")  # where targets keep off the walls
+CurvatureKind = Literal["expected", "observed", "larger"]
+_CURVATURES: tuple[CurvatureKind, ...] = ("expected", "observed", "larger")
+_CURVATURES_INSIDE: tuple[CurvatureKind, ...] = (
+    "observed",
+    "larger",
+    "expected",
+)  # where targets keep off the walls
 
 
-class BentFamilyLoss(FamilyLoss):
+class FamilyLossWithCurvature(FamilyLoss):
     """A family's loss with the expected curvature, the second derivative, or the larger of both.
 
     The expected one leads down from most places; near the answer the second derivative makes each step square
     what is left; the larger one keeps steps short where a mean is much below its target.
     """
 
-    def __init__(self, of: FamilyLoss, bend: Bend) -> None:
+    def __init__(self, of: FamilyLoss, bend: CurvatureKind) -> None:
         super().__init__(of.family, of.link)
         self._bend = bend
 
@@ -84,7 +87,7 @@ class BentFamilyLoss(FamilyLoss):
 
 
 @dataclass(frozen=True, slots=True)
-class LiftedTargets:
+class ShiftedTargets:
     r"""Move targets off the ends of their range, so that their loss keeps means off the walls.
 
     Under an identity link a count y that is lifted by t / s adds :math:`-t \log \mu` to the loss of a row of
@@ -128,16 +131,18 @@ class FisherScoring(ProximalNewton):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.name = "fisher_scoring"  # type: ignore[misc]  # not listed: no loss that is chosen by name needs it
-        self._expected: tuple[Array, Array] | None = None
+        self._expected: tuple[Vector, Vector] | None = None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         trace = Trace() if trace is None else trace
         found = self._in_turns(objective, objective.source, start, trace)
         for again in self._other_ways(objective, found, start):
             if trace.asked_to_stop:
                 break
-            found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
+            found = min(found, self.finish(objective, again, trace, "stalled"), key=_order_of)
         trace.limit = self.max_iter  # of all steps together
         return self._along_flat(objective, found, trace)
 
@@ -151,40 +156,40 @@ class FisherScoring(ProximalNewton):
             again = self._in_turns(objective, objective.source, start, Trace()).x
             if is_in_reach(objective, found.x) and not is_in_reach(objective, again):
                 break
-            found = min(found, self._finish(objective, again, trace, "stalled"), key=_order_of)
+            found = min(found, self.finish(objective, again, trace, "stalled"), key=_order_of)
         return found
 
-    def _other_ways(self, objective: Objective, found: Solution, start: Array | None) -> Iterator[Array]:
-        """Go on from elsewhere, where one way down may end at a wall or in a lesser valley."""
+    def _other_ways(self, objective: Objective, found: Solution, start: Vector | None) -> Iterator[Vector]:
+        """Go on from elsewhere, where one descent may end at a bound or in a higher local minimum."""
         loss = objective.loss
         assert isinstance(loss, FamilyLoss)
         if _has_wall(loss) and not found.holds:
             yield self._along_walls(objective, start)
         if loss.link.name == "sqrt" and found.value > 0:
-            best = _boldly(self, objective, objective.null if start is None else start)
+            best = _by_full_steps(self, objective, objective.null if start is None else start)
             yield self._in_turns(objective, objective.source, best, Trace()).x
         if not loss.convex and found.value > 0:
-            yield from self._other_valleys(objective, found)
+            yield from self._other_local_minima(objective, found)
 
-    def _other_valleys(self, objective: Objective, found: Solution) -> Iterator[Array]:
-        """Look for lower valleys than the known one, on a sample where rows are many."""
+    def _other_local_minima(self, objective: Objective, found: Solution) -> Iterator[Vector]:
+        """Look for lower local minima than the known one, on a sample where rows are many."""
         few = few_rows(objective)
         known = found if few is objective else self._in_turns(few, few.source, found.x, Trace())
         anywhere = not is_in_reach(objective, found.x)
-        for start in lower_valleys(few, known.value, anywhere):
+        for start in lower_local_minima(few, known.value, anywhere):
             end = self._in_turns(objective, objective.source, start, Trace()).x
             if anywhere or is_in_reach(objective, end):
                 yield end
 
-    def _along_walls(self, objective: Objective, start: Array | None) -> Array:
+    def _along_walls(self, objective: Objective, start: Vector | None) -> Vector:
         """Minimise with lifted targets, by less each time."""
         assert isinstance(objective.loss, FamilyLoss)
         targets, schema, point = objective.targets, objective.source.schema, start
         mean, high = float(np.ravel(targets.total)[0]) / targets.weight, objective.loss.family.targets.high
         room = mean * targets.weight / objective.spread.rows if high is None else min(mean, high - mean)
         for lift in _LIFTS:
-            source = MappedSource(objective.source, schema, LiftedTargets(lift * room, high))
-            point = self._in_turns(objective, source, point, Trace(), _BENDS_INSIDE).x
+            source = MappedSource(objective.source, schema, ShiftedTargets(lift * room, high))
+            point = self._in_turns(objective, source, point, Trace(), _CURVATURES_INSIDE).x
         assert point is not None
         return point
 
@@ -192,16 +197,16 @@ class FisherScoring(ProximalNewton):
         self,
         objective: Objective,
         source: Source,
-        start: Array | None,
+        start: Vector | None,
         trace: Trace,
-        bends: tuple[Bend, ...] = _BENDS,
+        bends: tuple[CurvatureKind, ...] = _CURVATURES,
     ) -> Solution:
         """Take steps by each kind of curvature in turns, longer than before once all had theirs."""
         assert isinstance(objective.loss, FamilyLoss)
         best: Solution | None = None
         stuck = 0
         for turn in range(self.max_iter * len(bends)):
-            bent = BentFamilyLoss(objective.loss, bends[turn % len(bends)])
+            bent = FamilyLossWithCurvature(objective.loss, bends[turn % len(bends)])
             rows = objective.over(source, bent)
             rows.passes = objective.passes
             most = min(_TURN * 2 ** (turn // len(bends)), self.max_iter - len(trace))
@@ -217,20 +222,20 @@ class FisherScoring(ProximalNewton):
         assert best is not None
         return best
 
-    def _damping(self, second: SecondDerivatives, w: Array, bends: Array, strength: float) -> Array:
+    def _damping(self, second: SecondDerivatives, w: Vector, bends: Vector, strength: float) -> Matrix:
         """Return a multiple of the matrix of expected curvatures: shorter steps, of the same direction."""
         loss = second.objective.loss
         assert isinstance(loss, FamilyLoss)
         if self._expected is None or self._expected[0] is not w:
             self._expected = w, second.at(w, 2, FamilyLoss(loss.family, loss.link)).hessian
         matrix = self._expected[1]
-        added: Array = strength * matrix
+        added: Matrix = strength * matrix
         ground = np.where(np.diagonal(matrix) > 0, np.diagonal(matrix), bends)
         added.flat[:: len(added) + 1] += min(strength, _LEAST) * ground
         return added
 
 
-def _boldly(solver: FisherScoring, objective: Objective, start: Array) -> Array:
+def _by_full_steps(solver: FisherScoring, objective: Objective, start: Vector) -> Vector:
     """Take whole steps by expected curvatures, up or down, and return the best point on the way."""
     second = SecondDerivatives(objective)
     w = best = second.inner(start)
@@ -243,7 +248,7 @@ def _boldly(solver: FisherScoring, objective: Objective, start: Array) -> Array:
         if value < least:
             best, least = w, value
         added = solver._damping(second, w, np.diagonal(here.hessian), _LEAST)
-        step = solver._minimise(Model.of(objective, w, here, added))
+        step = solver.minimise_model(Model.of(objective, w, here, added))
         if step is None:
             break
         w = step

@@ -1,12 +1,12 @@
-r"""Where else to start: a loss that is not convex has several valleys, and one way down finds one of them.
+r"""Other starts: a loss that is not convex has several local minima, and one descent finds one of them.
 
 Least squares on about as few rows as determine the coefficients give starts that are far apart, as in robust
 regression: many of them miss the rows that a start from all rows is drawn to. All go down together, by damped
 steps :math:`(H_k + \mu_k D_k)^{-1} g_k` with the expected curvature, and the lowest few are told.
 
 Where variances grow faster than squares of means, a row costs next to nothing once its mean is beyond all
-numbers: the lowest valley may fit a few rows and give up all others. Such a valley is no answer while there
-is one with means in reach of the targets.
+numbers: the lowest local minimum may fit a few rows and give up all others. Such a minimum is no answer
+while there is one with means in reach of the targets.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
 from surefit.losses.family_loss import FamilyLoss
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.subsample import every_nth
 from surefit.stats.products import scores_of
 
-Array = NDArray[np.float64]
-
 SAMPLE, SQUARES = 2048, 500_000  # rows that starts are tried on, and cells of their second derivatives
 ROWS_EACH = 20  # of the sample, for each coefficient at least
-FIRST, MOST = 8, 256  # starts: where half of the first ones end in the known valley, and none below, all do
+FIRST, MOST = (
+    8,
+    256,
+)  # starts: where half of the first ones end in the known local minimum, and none below, all do
 WORK = 4e9  # multiplications that all starts may take
 SUBSETS = 1.0, 1.5  # rows that starts are drawn from in turns, for each coefficient
 ROUNDS = 100
-SAME = 1e-4  # of the objective: what starts that have not quite arrived in one valley differ by
-TOLD = 4  # valleys
+SAME = 1e-4  # of the objective: what starts that have not quite arrived in one local minimum differ by
+TOLD = 4  # local minima
 REACH = 1e3  # times the greatest target: means beyond explain no row
 SLOW = 1e-8  # of it: a step that gains no more is the last
 STUCK = 1e14  # of damping: no step goes down, and starts far out need much of it
@@ -43,7 +44,7 @@ GROUND = 1e-12  # of the greatest curvature: what makes a singular matrix a regu
 EPS = float(np.finfo(float).eps)
 
 
-def lower_valleys(objective: Objective, known: float, anywhere: bool = False) -> list[Array]:
+def lower_local_minima(objective: Objective, known: float, anywhere: bool = False) -> list[Vector]:
     """Return packed points that may lead below a known value, the lowest first; ``objective`` of few rows.
 
     anywhere: also such as have means out of reach of the targets.
@@ -52,7 +53,7 @@ def lower_valleys(objective: Objective, known: float, anywhere: bool = False) ->
     >>> from surefit.losses.links import Log
     >>> from surefit.penalties import NoPenalty
     >>> loss, y = FamilyLoss(InverseGaussian(), Log()), [1.0, 2.0, 4.0]
-    >>> lower_valleys(Objective.of_arrays([[0.0], [1.0], [2.0]], y, loss, NoPenalty()), 1.0)[0].round(6)
+    >>> lower_local_minima(Objective.of_arrays([[0.0], [1.0], [2.0]], y, loss, NoPenalty()), 1.0)[0].round(6)
     array([0.693147, 0.      ])
     """
     slope = _Slope.of(objective)
@@ -62,7 +63,7 @@ def lower_valleys(objective: Objective, known: float, anywhere: bool = False) ->
     below = any(value < known - SAME * abs(known) for value, _ in found)
     if below or sum(alike) < FIRST / 2:
         found = slope.ends(int(np.clip(WORK / cost, FIRST, MOST)), ROUNDS)
-    lower: list[tuple[float, Array]] = []
+    lower: list[tuple[float, Vector]] = []
     for each, w in sorted(found, key=itemgetter(0)):
         if len(lower) == TOLD or not each < known - EPS * abs(known):
             break
@@ -77,17 +78,17 @@ class _Slope:
     """Rows in columns of mean 0 and size 1, the intercept's last; weights of sum 1; what squares cost."""
 
     loss: FamilyLoss
-    A: Array
-    y: Array
-    s: Array
-    offset: Array
-    squares: Array
-    mean: Array
-    size: Array
+    A: Matrix
+    y: Vector
+    s: Vector
+    offset: Vector
+    squares: Vector
+    mean: Vector
+    size: Vector
 
     @classmethod
     def of(cls, objective: Objective) -> _Slope:
-        rows = objective.need_rows("a search for valleys")
+        rows = objective.need_rows("the search for other local minima")
         loss = objective.loss
         assert isinstance(loss, FamilyLoss)
         spread, free = objective.spread, objective.fit_intercept
@@ -116,12 +117,12 @@ class _Slope:
             size,
         )
 
-    def outer(self, w: Array) -> Array:
+    def outer(self, w: Vector) -> Vector:
         """Return the packed point of the columns as they are."""
         coef = w[: len(self.size)] / self.size
         return coef if len(w) == len(coef) else np.append(coef, w[-1] - self.mean @ coef)
 
-    def ends(self, count: int, rounds: int) -> list[tuple[float, Array]]:
+    def ends(self, count: int, rounds: int) -> list[tuple[float, Vector]]:
         """Return where some of the starts lead to, fits to the scores of few targets, and the value there."""
         z = self.loss.link.forward(_inside(self.y, self.loss)) - self.offset
         found, size = [], self.A.shape[1]
@@ -132,13 +133,13 @@ class _Slope:
         W, value = self.down(np.column_stack(found), rounds)
         return [(float(value[k]), W[:, k]) for k in np.flatnonzero(np.isfinite(value))]
 
-    def value(self, W: Array) -> Array:
+    def value(self, W: Matrix) -> Vector:
         """Return the objective of each column of W."""
         Z = self.A @ W + self.offset[:, None]
         each = self.loss.value(np.broadcast_to(self.y[:, None], Z.shape), Z)
         return np.asarray(self.s @ each + 0.5 * self.squares @ W**2)
 
-    def down(self, W: Array, rounds: int) -> tuple[Array, Array]:
+    def down(self, W: Matrix, rounds: int) -> tuple[Vector, Vector]:
         """Take every column of W downhill, and return where each got to and its objective."""
         value, damping = self.value(W), np.full(W.shape[1], 1e-3)
         moving = np.flatnonzero(np.isfinite(value))
@@ -156,7 +157,7 @@ class _Slope:
             moving = moving[~still]
         return W, value
 
-    def _steps(self, W: Array, damping: Array) -> Array:
+    def _steps(self, W: Matrix, damping: Vector) -> Vector:
         Z = self.A @ W + self.offset[:, None]
         y = np.broadcast_to(self.y[:, None], Z.shape)
         slope = self.A.T @ (self.s[:, None] * self.loss.gradient(y, Z)) + self.squares[:, None] * W
@@ -173,7 +174,7 @@ class _Slope:
         return step
 
 
-def _inside(y: Array, loss: FamilyLoss) -> Array:
+def _inside(y: Vector, loss: FamilyLoss) -> Vector:
     """Move targets that no mean equals a little way inside."""
     if loss.family.means.high is not None:
         return (y + 0.5) / 2.0
@@ -189,7 +190,7 @@ def few_rows(objective: Objective) -> Objective:
     return every_nth(objective, max(min(SAMPLE, SQUARES // size**2), ROWS_EACH * size))
 
 
-def is_in_reach(objective: Objective, w: Array) -> bool:
+def is_in_reach(objective: Objective, w: Vector) -> bool:
     """Whether no mean at a packed point is far beyond all targets; always, for families of bounded means.
 
     >>> from surefit.losses.families import InverseGaussian
@@ -210,7 +211,7 @@ def is_in_reach(objective: Objective, w: Array) -> bool:
     return bool(means <= REACH * targets)
 
 
-def _highest(batch: Batch, loss: FamilyLoss, w: Array, intercept: Any) -> tuple[float, float]:
+def _highest(batch: Batch, loss: FamilyLoss, w: Vector, intercept: Any) -> tuple[float, float]:
     """Return the greatest mean and the greatest target of the rows that count."""
     kept = np.ones(len(batch), dtype=bool) if batch.weight is None else np.asarray(batch.weight) > 0
     with np.errstate(over="ignore"):

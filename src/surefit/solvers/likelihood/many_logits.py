@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
+
 Targets = NDArray[np.bool_]
 
 STEPS = 60
@@ -32,8 +33,8 @@ STEEPEST = 0.25  # what the curvature of the loss never exceeds
 class Logits(NamedTuple):
     """A row a target: the score of every row, and the duality gap relative to the loss of a constant."""
 
-    scores: Array
-    gap: Array
+    scores: Vector
+    gap: Vector
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,15 +48,15 @@ class ManyLogits:
            [ 0.679,  0.226, -0.226, -0.679]]), True)
     """
 
-    X: Array
-    factor: Array
-    unit: Array
+    X: Matrix
+    factor: Matrix
+    unit: Vector
     curvature: float
     C: float
     intercept: bool
 
     @classmethod
-    def of(cls, X: Array, weight: Array, *, C: float, share: float, intercept: bool = True) -> Self:
+    def of(cls, X: Matrix, weight: Vector, *, C: float, share: float, intercept: bool = True) -> Self:
         """Prepare the columns; ``share`` is about that of the second class among the rows of a target."""
         total = float(weight.sum())
         centred = X - weight @ X / total if intercept else X
@@ -68,7 +69,7 @@ class ManyLogits:
         factor = linalg.cholesky(hessian, lower=True, overwrite_a=True)
         return cls(centred, factor, unit, curvature, C, intercept)
 
-    def __call__(self, targets: Targets, weights: Array) -> Logits:
+    def __call__(self, targets: Targets, weights: Vector) -> Logits:
         """Learn each row of ``targets`` with its row of ``weights``; a gap of inf says that it failed."""
         scores, gap = np.empty(targets.shape), np.full(len(targets), np.inf)
         batch, place = _Batch.start(self, targets, weights), np.arange(len(targets))
@@ -84,7 +85,7 @@ class ManyLogits:
             batch.move(~done)
         return Logits(scores, gap)
 
-    def scaled(self, slopes: Array) -> Array:
+    def scaled(self, slopes: Vector) -> Vector:
         """The slopes by coefficients and intercept, over the shared curvature."""
         found = np.empty_like(slopes)
         columns = (slopes[:, :-1] * self.unit).T
@@ -98,20 +99,20 @@ class _Batch:
     """Where some of the targets are: a row each, of weights that add up to 1 and of all else."""
 
     shared: ManyLogits
-    weight: Array  # in all
-    weights: Array
+    weight: Vector  # in all
+    weights: Vector
     targets: Targets
-    scores: Array
-    surplus: Array  # of the probability over the target
-    constant: Array  # the loss of a constant
-    point: Array  # coefficients, then the intercept
-    slopes: Array
-    before: Array  # the slopes one step ago
-    step: Array
-    squared: Array  # length of the slopes before, by the shared curvature
+    scores: Vector
+    surplus: Vector  # of the probability over the target
+    constant: Vector  # the loss of a constant
+    point: Vector  # coefficients, then the intercept
+    slopes: Vector
+    before: Vector  # the slopes one step ago
+    step: Vector
+    squared: Vector  # length of the slopes before, by the shared curvature
 
     @classmethod
-    def start(cls, shared: ManyLogits, targets: Targets, weights: Array) -> _Batch:
+    def start(cls, shared: ManyLogits, targets: Targets, weights: Vector) -> _Batch:
         """Every target with its best constant."""
         weight = weights.sum(axis=1)
         point = np.zeros((len(targets), shared.X.shape[1] + 1))
@@ -133,7 +134,7 @@ class _Batch:
         """Some of them."""
         return _Batch(self.shared, *(getattr(self, name)[kept] for name in self.__slots__[1:]))
 
-    def arrive(self, point: Array, scores: Array) -> None:
+    def arrive(self, point: Vector, scores: Vector) -> None:
         """Take a point, whose scores are known, and look at its slopes."""
         chance = np.negative(scores)
         with np.errstate(over="ignore"):
@@ -145,7 +146,7 @@ class _Batch:
         self.slopes = self.pull(self.weights * chance)
         self.slopes[:, :-1] += self.strength * point[:, :-1]
 
-    def pull(self, residual: Array) -> Array:
+    def pull(self, residual: Vector) -> Vector:
         """What weighted residuals say to each coefficient, and to the intercept."""
         found = np.empty_like(self.point)
         found[:, :-1] = residual @ self.shared.X
@@ -153,7 +154,7 @@ class _Batch:
         return found
 
     @property
-    def strength(self) -> Array:
+    def strength(self) -> Vector:
         """Of the penalty."""
         return 1.0 / (self.shared.C * self.weight[:, None])
 
@@ -188,12 +189,12 @@ class _Batch:
             far[beyond, 0] = sure[beyond]
             self.arrive(point + far * step, scores + far * change)
 
-    def loss(self) -> Array:
+    def loss(self) -> Vector:
         """The mean loss."""
         with np.errstate(divide="ignore"):
             return -_dot(self.weights, np.log1p(-np.abs(self.surplus)))
 
-    def gap(self) -> Array:
+    def gap(self) -> Vector:
         """How much lower the objective can be at most, relative to the loss of a constant.
 
         The residuals are a dual point once they add up to 0: those of the heavier sign are shortened, and
@@ -211,11 +212,11 @@ class _Batch:
         return (costs + 0.5 * _dot(left, left) / self.strength[:, 0]) / self.constant
 
 
-def _dot(a: Array, b: Array) -> Array:
-    found: Array = np.einsum("ij,ij->i", a, b)
+def _dot(a: Vector, b: Vector) -> Vector:
+    found: Vector = np.einsum("ij,ij->i", a, b)
     return found
 
 
-def _ratio(a: Array, b: Array) -> Array:
+def _ratio(a: Vector, b: Vector) -> Vector:
     """a / b, and 0 where there is no step to take."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

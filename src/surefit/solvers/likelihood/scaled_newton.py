@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.losses.absolute import Absolute
 from surefit.losses.huber_scale import Softened
@@ -20,8 +20,6 @@ from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop, choose, is_close
 from surefit.solvers.objective.subsample import start_from_sample
 from surefit.stats.joint_curvature import JointCurvature
-
-Array = NDArray[np.float64]
 
 ENOUGH = 1e-4  # share of the promised decrease that a step must keep
 SOFTER = 10.0
@@ -52,7 +50,9 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
     def _refusal(self, objective: Objective) -> str | None:
         return refusal(self.name, objective)
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise from a packed point (its loss's scale with it), or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -104,14 +104,12 @@ class ScaledNewton(Solver, abstract=True):  # not listed: it needs a loss whose 
         if (stopped != "certificate" or x[-1] <= NONE * value) and not trace.asked_to_stop:
             flat = self._without_scale(objective, least)
             if flat is not None:
-                return self._finish(
-                    objective, flat[0], trace, stopped, slopes=flat[1], found={"scale": least}
-                )
+                return self.finish(objective, flat[0], trace, stopped, slopes=flat[1], found={"scale": least})
         set_scale(objective, float(x[-1]))
         found = {"scale": float(x[-1])}
-        return self._finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
+        return self.finish(objective, seconds.outer(x[:-1]), trace, stopped, proof=proof, found=found)
 
-    def _without_scale(self, objective: Objective, least: float) -> tuple[Array, Array] | None:
+    def _without_scale(self, objective: Objective, least: float) -> tuple[Vector, Vector] | None:
         """Return the answer where the best scale is none, as for rows on a plane: absolute residuals.
 
         None where that is not the answer, or rows are not in memory.
@@ -154,12 +152,11 @@ def _spread_of(objective: Objective) -> float:
 
 
 def _at(
-    objective: Objective, seconds: SecondDerivatives, x: Array, softness: float
-) -> tuple[float, Array, Array]:
+    objective: Objective, seconds: SecondDerivatives, x: Vector, softness: float
+) -> tuple[float, Vector, Vector]:
     """Return value, gradient and Hessian of the objective by (w, b, scale)."""
     coef, intercept = objective.split(x[:-1])
     loss: Any = objective.loss
-    objective.passes += 1
     of = partial(
         JointCurvature.of,
         likelihood=Softened(loss, softness),
@@ -169,7 +166,7 @@ def _at(
         order=2,
     )
     with np.errstate(all="ignore"):
-        found: JointCurvature = objective.engine.accumulate(of, seconds._source)
+        found: JointCurvature = seconds.accumulate(of)
     gradient, square = found.gradient / found.weight, found.hessian / found.weight
     table = numbers(objective)
     assert table is not None
@@ -180,8 +177,8 @@ def _at(
 
 
 def _step(
-    square: Array, gradient: Array, x: Array, least: float, damping: float, room: ConstrainedModel | None
-) -> tuple[Array, float, float]:
+    square: Matrix, gradient: Vector, x: Vector, least: float, damping: float, room: ConstrainedModel | None
+) -> tuple[Vector, float, float]:
     """Return a step that leaves some scale, what it promises, and the damping that it took."""
     diagonal = np.diagonal(square)
     ground = np.where(diagonal > 0, diagonal, max(float(diagonal.max(initial=0.0)), 1e-300))

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class IterativeSolution:
     """
 
     coef: Matrix
-    residual: NDArray[np.float64]
+    residual: Vector
     iterations: int
 
 
@@ -30,7 +29,7 @@ def conjugate_gradients(
     forward: Callable[[Matrix], Matrix],
     backward: Callable[[Matrix], Matrix],
     Y: Matrix,
-    strength: NDArray[np.float64],
+    strength: Vector,
     *,
     tolerance: float,
     limit: int,

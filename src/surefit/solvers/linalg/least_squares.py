@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 # A Gram matrix of condition c gives coefficients to about c eps; beyond this the factor takes over.
 SAFE_GRAM_CONDITION = 1e7
@@ -43,11 +42,11 @@ class LeastSquares:
     method: Method
     root: Matrix
     null: Matrix
-    singular: NDArray[np.float64] | None = None
-    residual_squares: NDArray[np.float64] | None = None
+    singular: Vector | None = None
+    residual_squares: Vector | None = None
 
 
-def column_lengths(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def column_lengths(squares: Vector) -> Vector:
     """The length of each column from its sum of squares; 1 for a column of zeros."""
     lengths = np.sqrt(np.maximum(squares, 0.0))
     return np.where(lengths > 0, lengths, 1.0)
@@ -89,12 +88,12 @@ def from_factor(R: Matrix, cross: Matrix) -> LeastSquares:
     condition = float(s[0] / s[rank - 1]) if rank else 1.0
     if rank == p:
         return LeastSquares(coef, rank, condition, "triangular factor", root, null, s)
-    coef = shortest(coef, null)
+    coef = minimum_norm(coef, null)
     # The pseudo-inverse lives in the row space: what the null space would add to the root is taken out.
-    return LeastSquares(coef, rank, condition, "minimum norm", shortest(root, null), null, s)
+    return LeastSquares(coef, rank, condition, "minimum norm", minimum_norm(root, null), null, s)
 
 
-def shortest(coef: Matrix, null: Matrix) -> Matrix:
+def minimum_norm(coef: Matrix, null: Matrix) -> Matrix:
     """Subtract from each column what lies in the null space: the solution of least length, in the units of
     w.
     """
@@ -105,7 +104,7 @@ def shortest(coef: Matrix, null: Matrix) -> Matrix:
     return moved
 
 
-def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> LeastSquares:
+def wide(X: Matrix, Y: Matrix, across: Vector | None = None) -> LeastSquares:
     """The minimum-norm solution for fewer rows than columns, from the factor of the transpose.
 
     X' = Q R, so X = R'Q' and w = Q R'^+ Y. Where units are unlike, the rows of X' are sorted by length and
@@ -114,7 +113,7 @@ def wide(X: Matrix, Y: Matrix, across: NDArray[np.float64] | None = None) -> Lea
     be taken for a row.
     """
     if across is not None:
-        X, Y = turned(across, X), turned(across, Y)
+        X, Y = reflected(across, X), reflected(across, Y)
     n, p = X.shape
     order, places = np.argsort(-(X * X).sum(axis=0), kind="stable"), np.arange(n)
     unlike = unlike_units(X)
@@ -146,17 +145,17 @@ def unlike_units(X: Matrix) -> bool:
     return bool(squares.max(initial=0.0) > UNEVEN**2 * squares[squares > 0].min(initial=np.inf))
 
 
-def turned(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def reflected(across: Vector, rows: Matrix) -> Matrix:
     """Reflect rows so that the first of them holds what lies along ``across``, and leave that one out."""
     return _reflected(across, rows)[1:]
 
 
-def turned_back(across: NDArray[np.float64], rows: Matrix) -> Matrix:
-    """Undo ``turned``, for rows that had nothing along ``across``."""
+def reflected_back(across: Vector, rows: Matrix) -> Matrix:
+    """Undo ``reflected``, for rows that had nothing along ``across``."""
     return _reflected(across, np.vstack([np.zeros(rows.shape[1]), rows]))
 
 
-def _reflected(across: NDArray[np.float64], rows: Matrix) -> Matrix:
+def _reflected(across: Vector, rows: Matrix) -> Matrix:
     normal = across / np.linalg.norm(across)
     normal[0] += np.copysign(1.0, normal[0])
     found: Matrix = rows - np.outer(normal, (normal @ rows) * (2 / (normal @ normal)))
@@ -176,7 +175,7 @@ def from_singular_gram(gram: Matrix, cross: Matrix) -> LeastSquares:
     rank = int(kept.sum())
     root = vectors[:, kept] / np.sqrt(values[kept]) / lengths[:, None]
     null = vectors[:, ~kept] / lengths[:, None]
-    root = shortest(root, null)
+    root = minimum_norm(root, null)
     condition = float(np.sqrt(values[-1] / values[kept][0])) if rank else 1.0
     method: Method = "eigenvectors" if rank == len(gram) else "minimum norm"
     return LeastSquares(root @ (root.T @ cross), rank, condition, method, root, null)

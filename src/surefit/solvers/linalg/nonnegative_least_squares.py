@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-Vector = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class NonNegativeSolution:
     steps: int
 
 
-def nonnegative_least_squares(gram: NDArray[np.float64], cross: Vector) -> NonNegativeSolution:
+def nonnegative_least_squares(gram: Matrix, cross: Vector) -> NonNegativeSolution:
     """Return the minimiser for one target; columns are scaled to unit length first, which changes no sign."""
     p = len(gram)
     lengths = np.sqrt(np.where(np.diagonal(gram) > 0, np.diagonal(gram), 1.0))
@@ -65,7 +65,7 @@ def nonnegative_least_squares(gram: NDArray[np.float64], cross: Vector) -> NonNe
     return NonNegativeSolution(w / lengths, (G @ w - c) * lengths, steps)
 
 
-def _feasible_start(G: NDArray[np.float64], c: Vector) -> tuple[NDArray[np.bool_], Vector]:
+def _feasible_start(G: Matrix, c: Vector) -> tuple[NDArray[np.bool_], Vector]:
     """Solve for all coordinates and drop the negative ones until none is left."""
     free = np.ones(len(c), dtype=bool)
     while free.any():
@@ -78,7 +78,7 @@ def _feasible_start(G: NDArray[np.float64], c: Vector) -> tuple[NDArray[np.bool_
     return np.zeros(len(c), dtype=bool), np.zeros(len(c))
 
 
-def _solve(G: NDArray[np.float64], c: Vector, free: NDArray[np.bool_]) -> Vector | None:
+def _solve(G: Matrix, c: Vector, free: NDArray[np.bool_]) -> Vector | None:
     """The minimiser over the free coordinates, zero elsewhere; None when their columns depend on each
     other.
     """

@@ -72,6 +72,8 @@ def rayleigh_quotient(X: Any, w: Any) -> float:
     direction = np.asarray(w, dtype=np.float64)
     length = euclidean_norm(direction)
     if length == 0:
-        raise DataError("rayleigh_quotient: w is zero, which points nowhere: give another vector.")
+        raise DataError(
+            "rayleigh_quotient: w is the zero vector, where the quotient is undefined: give a nonzero vector."
+        )
     unit = direction / length
     return inner_product(np.asarray(X, dtype=np.float64) @ unit, unit)

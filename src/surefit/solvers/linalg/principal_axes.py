@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
+
 Method = Literal["eigenvectors", "scaled factor", "singular vectors", "block Krylov"]
 
 EPS = float(np.finfo(np.float64).eps)

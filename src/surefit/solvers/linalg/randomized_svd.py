@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix
 from surefit.core.trace import Trace
 from surefit.solvers.linalg.principal_axes import EPS, PrincipalAxes, signed
-
-Matrix = NDArray[np.float64]
 
 MOST = 160  # columns to which the space may grow, or four times the first block
 

@@ -18,17 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.linalg.least_squares import (
     SAFE_GRAM_CONDITION,
     from_factor,
     from_singular_gram,
-    turned,
-    turned_back,
+    reflected,
+    reflected_back,
     wide,
 )
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 LIKE_SIZE = 100.0  # ratio of squared lengths
 
@@ -128,7 +126,7 @@ def from_rows(A: Matrix, Y: Matrix, strength: Vector, across: Vector | None = No
         found = _by_cholesky(penalised, Y[:, targets], alpha)
         if found is not None:
             return RidgeSolution(A.T @ found.coef, found.dof, found.condition)
-        rows, right = (A, Y) if across is None else (turned(across, A), turned(across, Y))
+        rows, right = (A, Y) if across is None else (reflected(across, A), reflected(across, Y))
         beside = np.sqrt(alpha) * np.eye(len(rows)) if alpha > 0 else np.empty((len(rows), 0))
         best = wide(np.hstack([rows, beside]), right[:, targets])
         inverse = best.root[: A.shape[1]]
@@ -221,7 +219,7 @@ class Spectrum:
 
         A pivoted factor of sorted columns is graded as their units are, and Jacobi's method minds that.
         """
-        rows = A if known is None else turned(known, A)
+        rows = A if known is None else reflected(known, A)
         order = np.argsort(-(rows * rows).sum(axis=0), kind="stable")
         R, places = linalg.qr(rows.T[order], mode="r", pivoting=True, check_finite=False)
         graded, whole_range = 2, 0  # of a matrix D1 C D2 with C well-conditioned
@@ -232,7 +230,7 @@ class Spectrum:
             return cls.of(A @ A.T) if known is None else cls.across(A @ A.T, known)
         vectors = np.empty_like(right)
         vectors[places] = right
-        vectors = vectors if known is None else turned_back(known, vectors)
+        vectors = vectors if known is None else reflected_back(known, vectors)
         return cls((values * (scale[0] / scale[1])) ** 2, vectors)
 
     def shrunk(self, alphas: Vector) -> Matrix:

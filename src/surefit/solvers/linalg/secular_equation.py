@@ -11,28 +11,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 _STEPS = 200  # Newton's steps need a handful, unless the scales of the columns are far apart
 
 
 @dataclass(frozen=True, slots=True)
-class InBall:
+class LeastSquaresInBall:
     """Coefficients in the ball, and the strength of the squared penalty that has the same minimiser."""
 
     coef: Vector
     strength: float
 
 
-def least_squares_in_ball(X: Matrix, y: Vector, radius: float) -> InBall:
+def least_squares_in_ball(X: Matrix, y: Vector, radius: float) -> LeastSquaresInBall:
     """Solve by Newton's method on the inverse of the length, which is nearly linear in the strength.
 
     >>> least_squares_in_ball(np.eye(2), np.array([6.0, 8.0]), radius=5.0)
-    InBall(coef=array([3., 4.]), strength=1.0)
+    LeastSquaresInBall(coef=array([3., 4.]), strength=1.0)
     >>> least_squares_in_ball(np.eye(2), np.array([3.0, 4.0]), radius=6.0).strength
     0.0
     """
@@ -44,7 +42,7 @@ def least_squares_in_ball(X: Matrix, y: Vector, radius: float) -> InBall:
         strength = _root(d**2, d * z, radius)
     coef = V @ (d * z / (d**2 + strength))
     length = float(np.linalg.norm(coef))
-    return InBall(coef * (radius / length) if strength > 0 or length > radius else coef, strength)
+    return LeastSquaresInBall(coef * (radius / length) if strength > 0 or length > radius else coef, strength)
 
 
 def _root(squares: Vector, products: Vector, radius: float) -> float:

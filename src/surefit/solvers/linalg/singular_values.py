@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.solvers.linalg.principal_axes import EPS, signed
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +41,14 @@ class SingularValues:
         """Decompose a matrix; ``full`` completes the vectors to orthonormal bases."""
         matrix = np.asarray(X, dtype=np.float64)
         if matrix.ndim != 2 or matrix.size == 0:
-            raise DataError(f"SingularValues takes a matrix with rows and columns, not shape {matrix.shape}.")
+            raise DataError(
+                f"SingularValues needs a matrix with rows and columns; X has shape {matrix.shape}."
+            )
         if not np.isfinite(matrix).all():
             row, column = np.argwhere(~np.isfinite(matrix))[0]
             raise DataError(
-                f"SingularValues knows no missing or infinite entries, but X[{row}, {column}] is "
-                f"{matrix[row, column]}: fill or remove it."
+                f"SingularValues does not support missing or infinite entries, but X[{row}, {column}] is "
+                f"{matrix[row, column]}: fill or drop it."
             )
         left, values, right = linalg.svd(matrix, full_matrices=full, check_finite=False)
         turned = signed(right)

@@ -8,15 +8,14 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.objective.base import At, Objective
 from surefit.solvers.objective.solver import Solution, Solver, Stop
 
-Array = NDArray[np.float64]
-Move = tuple[Array, float]  # the next point, and the step that led there
+Move = tuple[Vector, float]  # the next point, and the step that led there
 
 EPS = float(np.finfo(float).eps)
 STILL = 20  # iterations that change nothing, after which rounding allows no more
@@ -41,14 +40,16 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
     def refusal(self, objective: Objective) -> str | None:
         """Return a sentence that says why this method cannot take the objective; None if it can."""
         if getattr(objective, "constrained", False) and not self.constraints:
-            return f"the {self.name} solver knows sets, and not constraints that are functions."
+            return f"solver {self.name!r} supports constraint sets, but not constraints that are functions."
         return super().refusal(objective)
 
     @abstractmethod
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         """Yield points without end, or until no step helps."""
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a point or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -56,7 +57,7 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
         x = x if np.isfinite(objective.penalised(x)) else objective.prox(x, 1.0)
         proofs = _Proofs(objective, self.tolerance)
         if self.proves and proofs.at(x, 0) is not None and proofs.holds:
-            return self._finish(objective, x, trace, "certificate", proof=proofs.last)
+            return self.finish(objective, x, trace, "certificate", proof=proofs.last)
         best, lowest, still = x, objective.value(x) if self.proves else np.inf, 0
         stopped: Stop = "limit"
         steps = self._steps(objective, x)
@@ -83,14 +84,14 @@ class Method(Solver, kind="method", folder="surefit.solvers.methods"):
             if value < lowest or (self.falls and value <= lowest + 4 * EPS * abs(lowest)):
                 best, lowest = x, min(value, lowest)
             if proof is not None and proof.holds:
-                return self._finish(objective, x, trace, "certificate", proof=proof)
+                return self.finish(objective, x, trace, "certificate", proof=proof)
             if still > STILL:
                 stopped = "stalled"
                 break
-        return self._finish(objective, best, trace, stopped)
+        return self.finish(objective, best, trace, stopped)
 
 
-def _value(objective: Objective, x: Array, slope: bool) -> float:
+def _value(objective: Objective, x: Vector, slope: bool) -> float:
     if not np.isfinite(x).all():
         return np.inf
     if slope and not objective.tabular:
@@ -110,7 +111,7 @@ class _Proofs:
     def holds(self) -> bool:
         return self.last is not None and self.last.holds
 
-    def at(self, x: Array, iteration: int) -> Certificate | None:
+    def at(self, x: Vector, iteration: int) -> Certificate | None:
         if self._objective.tabular:
             if iteration < self._due:
                 return None
@@ -125,7 +126,7 @@ def _numbers(proof: Certificate | None) -> tuple[float | None, dict[str, float]]
     return (proof.value, {}) if proof.claim == "optimal" else (None, {"residual": proof.value})
 
 
-def whole(objective: Objective, x: Array, order: Literal[0, 1, 2] = 1) -> At:
+def whole(objective: Objective, x: Vector, order: Literal[0, 1, 2] = 1) -> At:
     """Evaluate f plus a squared penalty, whose derivatives are known."""
     here = objective.at(x, order)
     squares = objective.penalty.quadratic(objective.columns)
@@ -140,6 +141,6 @@ def whole(objective: Objective, x: Array, order: Literal[0, 1, 2] = 1) -> At:
     return At(value, here.gradient + full @ x, hessian)
 
 
-def dot(one: Array, two: Array) -> float:
+def dot(one: Vector, two: Vector) -> float:
     """Return the inner product, of matrices too."""
     return float(np.sum(one * two))

@@ -13,19 +13,17 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import EPS, Method, Move, whole
 from surefit.solvers.methods.line import Line
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
 
-
-def direct_update(H: Array, s: Array, y: Array) -> Array:
+def direct_update(H: Matrix, s: Vector, y: Vector) -> Matrix:
     """Return the matrix nearest to H that maps s to y.
 
     >>> direct_update(np.eye(2), np.array([1.0, 0.0]), np.array([4.0, 0.0]))
@@ -33,11 +31,11 @@ def direct_update(H: Array, s: Array, y: Array) -> Array:
            [0., 1.]])
     """
     Hs = H @ s
-    updated: Array = H + np.outer(y, y) / (y @ s) - np.outer(Hs, Hs) / (s @ Hs)
+    updated: Vector = H + np.outer(y, y) / (y @ s) - np.outer(Hs, Hs) / (s @ Hs)
     return updated
 
 
-def inverse_update(B: Array, s: Array, y: Array) -> Array:
+def inverse_update(B: Matrix, s: Vector, y: Vector) -> Matrix:
     """Return the inverse of what :func:`direct_update` returns, from the inverse before.
 
     >>> inverse_update(np.eye(2), np.array([1.0, 0.0]), np.array([4.0, 0.0]))
@@ -46,7 +44,7 @@ def inverse_update(B: Array, s: Array, y: Array) -> Array:
     """
     rho = 1.0 / (y @ s)
     left = np.eye(len(s)) - rho * np.outer(s, y)
-    updated: Array = left @ B @ left.T + rho * np.outer(s, s)
+    updated: Vector = left @ B @ left.T + rho * np.outer(s, s)
     return updated
 
 
@@ -70,9 +68,9 @@ class Bfgs(Method):
         self.update = update
 
     def _refusal(self, objective: Objective) -> str | None:
-        return None if objective.outputs is None else f"the {self.name} solver takes tables of one output."
+        return None if objective.outputs is None else f"solver {self.name!r} supports a single output."
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         matrix, fresh = np.eye(len(x)), True
         here = whole(objective, x)
         while True:
@@ -92,17 +90,17 @@ class Bfgs(Method):
             x, here = x + s, new
             yield x, found.step
 
-    def _direction(self, matrix: Array, gradient: Array) -> Array:
+    def _direction(self, matrix: Matrix, gradient: Vector) -> Vector:
         if self.update == "inverse":
             return -matrix @ gradient
         return -np.asarray(linalg.solve(matrix, gradient, assume_a="sym", check_finite=False))
 
-    def _scaled(self, matrix: Array, s: Array, y: Array) -> Array:
+    def _scaled(self, matrix: Matrix, s: Vector, y: Vector) -> Matrix:
         """Give the first matrix the curvature that the first step met."""
         size = (s @ y) / (y @ y)
         return matrix * size if self.update == "inverse" else matrix / size
 
 
-def _first(gradient: Array) -> float:
+def _first(gradient: Vector) -> float:
     """A first step of unit length at most."""
     return 1.0 / max(float(np.linalg.norm(gradient)), 1.0)

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import EPS, Method, Move
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 LONGER, MOST = 2.0, 1000  # how a bracket grows
 CLOSE = 1e-10  # of a step: values alone tell a minimum to half their digits, a kink to all
@@ -27,8 +25,8 @@ CLOSE = 1e-10  # of a step: values alone tell a minimum to half their digits, a 
 class CoordinateDescent(Method):
     """Minimises exactly along one coordinate after the other; ``blocks`` groups some that move together.
 
-    A block of one is minimised by golden sections and parabolas, so that no gradient is needed and kinks do
-    no harm; a larger block by its own coordinates, then along the sum of their moves.
+    A block of one is minimised by golden sections and parabolas, so that no gradient is needed and the
+    function need not be smooth; a larger block by its own coordinates, then along the sum of their moves.
 
     >>> from surefit.solvers.objective.function import FunctionObjective, Shape
     >>> kinked = lambda x: abs(x[0] + x[1]) + 3 * abs(x[0] - x[1])
@@ -44,7 +42,7 @@ class CoordinateDescent(Method):
         super().__init__(**options)
         self.blocks = blocks
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         x, value = x.copy(), objective.value(x)
         reach = np.maximum(np.abs(x.ravel()), 1.0)
         blocks = self._blocks(x.size)
@@ -60,7 +58,7 @@ class CoordinateDescent(Method):
             yield x.copy(), float(np.linalg.norm(x - before))
 
     def _along(
-        self, objective: Objective, x: Array, direction: Array, value: float, reach: float
+        self, objective: Objective, x: Vector, direction: Vector, value: float, reach: float
     ) -> tuple[float, float]:
         """Move x along a direction to the least value; return it, and how far x went."""
 
@@ -79,7 +77,7 @@ class CoordinateDescent(Method):
             return [[j] for j in range(size)]
         blocks = [[int(j) for j in block] for block in self.blocks]
         if sorted(j for block in blocks for j in block) != list(range(size)):
-            raise ParameterError(f"blocks must name each of the {size} variables once: correct them.")
+            raise ParameterError(f"blocks must hold each of the {size} variables exactly once.")
         return blocks
 
 
@@ -109,7 +107,7 @@ def minimise_scalar(phi: Any, value: float, reach: float) -> tuple[float, float]
     return 0.0, value
 
 
-def _unit(x: Array, j: int) -> Array:
+def _unit(x: Vector, j: int) -> Vector:
     direction = np.zeros_like(x)
     direction.reshape(-1)[j] = 1.0
     return direction

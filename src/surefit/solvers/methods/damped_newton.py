@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.first_order.backtracking import backtracking
 from surefit.solvers.methods.base import EPS, Method, Move, whole
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 LEAST, MOST, GROWTH = 1e-8, 1e16, 10.0  # of the damping, relative to the Hessian
 
@@ -48,9 +46,9 @@ class DampedNewton(Method):
         self.falls = line_search  # type: ignore[misc]
 
     def _refusal(self, objective: Objective) -> str | None:
-        return None if objective.outputs is None else f"the {self.name} solver takes tables of one output."
+        return None if objective.outputs is None else f"solver {self.name!r} supports a single output."
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         while True:
             here = whole(objective, x, 2)
             direction = self._direction(here.hessian, here.gradient)
@@ -64,7 +62,7 @@ class DampedNewton(Method):
             x = x + step * direction
             yield x, step
 
-    def _direction(self, H: Array, g: Array) -> Array | None:
+    def _direction(self, H: Matrix, g: Vector) -> Vector | None:
         """Return the model's minimiser, relative to x; None where the matrix does not determine it."""
         if not np.isfinite(H).all():
             return None
@@ -89,7 +87,9 @@ class DampedNewton(Method):
         return None
 
 
-def _shortened(objective: Objective, x: Array, direction: Array, value: float, slope: float) -> float | None:
+def _shortened(
+    objective: Objective, x: Vector, direction: Vector, value: float, slope: float
+) -> float | None:
     """Return a step that falls enough, or a full one where values differ by rounding alone."""
     if not slope < 0:
         return None

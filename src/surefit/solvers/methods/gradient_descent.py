@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.first_order.backtracking import backtracking
 from surefit.solvers.first_order.exact_line_search import exact_step
@@ -21,7 +19,6 @@ from surefit.solvers.methods.base import Method, Move, dot, whole
 from surefit.solvers.objective.base import At, Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
 Rule = Literal["armijo", "exact", "barzilai_borwein"]
 StepSize = float | Rule | Sequence[float] | Callable[[int], float]
 
@@ -37,9 +34,9 @@ class StepSizes:
         self.count = 0
         self.last = 1.0
         self.values: list[float] = []
-        self.before: tuple[Array, Array] | None = None
+        self.before: tuple[Vector, Vector] | None = None
 
-    def along(self, x: Array, here: At, direction: Array) -> float | None:
+    def along(self, x: Vector, here: At, direction: Vector) -> float | None:
         """Return the step to take from x; None where none helps."""
         self.count += 1
         slope = dot(here.gradient, direction)
@@ -56,7 +53,7 @@ class StepSizes:
         steps = [float(step) for step in self.size]
         return steps[min(self.count, len(steps)) - 1]
 
-    def _exact(self, x: Array, direction: Array, slope: float) -> float | None:
+    def _exact(self, x: Vector, direction: Vector, slope: float) -> float | None:
         def slope_at(t: float) -> float:
             return dot(whole(self.objective, x + t * direction).gradient, direction)
 
@@ -64,14 +61,14 @@ class StepSizes:
         self.last = found or self.last
         return found
 
-    def _armijo(self, x: Array, value: float, direction: Array, slope: float, first: float) -> float | None:
+    def _armijo(self, x: Vector, value: float, direction: Vector, slope: float, first: float) -> float | None:
         if not slope < 0:
             return None
         found = backtracking(lambda t: whole(self.objective, x + t * direction, 0).value, value, slope, first)
         self.last = found or self.last
         return found
 
-    def _barzilai_borwein(self, x: Array, here: At, direction: Array, slope: float) -> float | None:
+    def _barzilai_borwein(self, x: Vector, here: At, direction: Vector, slope: float) -> float | None:
         first = self.last
         if self.before is not None:
             s, y = x - self.before[0], here.gradient - self.before[1]
@@ -94,9 +91,9 @@ def check_step(size: StepSize) -> None:
 
 
 class GradientDescent(Method):
-    """Steps down the slope, as long as ``step`` says: a number, a schedule, a line search.
+    """Steps along minus the gradient; ``step`` is a number, a schedule or a line search.
 
-    With a fixed step below 2 / L it converges, L being the greatest curvature; at 2 / L it swings for ever,
+    With a fixed step below 2 / L it converges, L being the greatest curvature; at 2 / L it oscillates,
     and beyond it diverges.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
@@ -113,7 +110,7 @@ class GradientDescent(Method):
         check_step(step)
         self.step = step
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         sizes = StepSizes(self.step, objective)
         while True:
             here = whole(objective, x)

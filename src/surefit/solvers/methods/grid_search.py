@@ -8,14 +8,13 @@ from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 MOST = 10_000_000
 
@@ -43,15 +42,15 @@ class GridSearch(Method):
 
     def _refusal(self, objective: Objective) -> str | None:
         if len(objective.shape) > 1:
-            return f"the {self.name} solver takes tables of one output."
+            return f"solver {self.name!r} supports a single output."
         return None
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         if len(self.axes) != len(x) or not all(len(axis) for axis in self.axes):
-            raise ParameterError(f"axes must list candidates for each of the {len(x)} variables: give them.")
+            raise ParameterError(f"axes must list candidates for each of the {len(x)} variables.")
         points = prod(len(axis) for axis in self.axes)
         if points > MOST:
-            raise ParameterError(f"the grid has {points} points: try {MOST} at the most.")
+            raise ParameterError(f"the grid has {points} points: reduce it to at most {MOST}.")
         best, lowest = x, np.inf
         for heads in product(*self.axes[:-1]):
             for last in self.axes[-1]:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move, whole
 from surefit.solvers.methods.lipschitz import smoothness_near
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class HeavyBall(Method):
@@ -38,10 +34,10 @@ class HeavyBall(Method):
     def __init__(self, *, step: float | None = None, momentum: float = 0.9, **options: Any) -> None:
         super().__init__(**options)
         if not 0 <= momentum < 1 or (step is not None and not step > 0):
-            raise ParameterError("momentum must be in [0, 1) and step positive, or None: change them.")
+            raise ParameterError("momentum must be in [0, 1) and step positive, or None.")
         self.step, self.momentum = step, momentum
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         step = 1.0 / smoothness_near(objective, x) if self.step is None else self.step
         last = x
         while True:

@@ -12,20 +12,18 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.solvers.methods.base import Method, Move, whole
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 LEAST = 1e-10  # of a curvature, relative to the largest: flat rows ask for a response at infinity
 HALVINGS = 40
 
 
 class Irls(Method):
-    """Weighted least squares over and over, on a table in memory.
+    """Iteratively reweighted least squares, on a table in memory.
 
     >>> from surefit.losses import Logistic
     >>> from surefit.penalties import L2
@@ -41,11 +39,11 @@ class Irls(Method):
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.outputs is not None:
-            return f"the {self.name} solver takes tables of one output."
+            return f"solver {self.name!r} supports a single output."
         return None
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
-        batch = objective.need_rows(f"the {self.name} solver")
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
+        batch = objective.need_rows(f"solver {self.name!r}")
         X: Any = batch.X
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         X = np.column_stack([X, np.ones(len(X))]) if objective.fit_intercept else X
@@ -69,7 +67,7 @@ class Irls(Method):
             yield x, step
 
 
-def _root(objective: Objective) -> Array:
+def _root(objective: Objective) -> Vector:
     """Return G with G'G the penalty's matrix, an intercept free."""
     squares = objective.penalty.quadratic(objective.columns)
     assert squares is not None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.first_order.lbfgs import Step, two_loops
 from surefit.solvers.methods.base import EPS, Method, Move, dot, whole
@@ -16,11 +16,9 @@ from surefit.solvers.methods.line import Line
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
-
 
 class LimitedMemoryBfgs(Method):
-    """Steps along the direction that the last ``memory`` steps tell; for too many variables for a matrix.
+    """Quasi-Newton steps from the last ``memory`` steps; for more variables than a matrix is kept for.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
     >>> f, slope = lambda x: 0.25 * np.sum((x - 1) ** 4), lambda x: (x - 1) ** 3
@@ -38,7 +36,7 @@ class LimitedMemoryBfgs(Method):
             raise ParameterError(f"memory is {memory}: remember at least one step.")
         self.memory = memory
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         steps: deque[Step] = deque(maxlen=self.memory)
         here = whole(objective, x)
         while True:

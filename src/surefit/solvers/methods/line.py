@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.solvers.first_order.wolfe_line_search import Along, strong_wolfe
 from surefit.solvers.methods.base import dot, whole
 from surefit.solvers.objective.base import At, Objective
-
-Array = NDArray[np.float64]
 
 
 class Line:
     """x + t d, for one search.
 
+    >>> import numpy as np
     >>> from surefit.solvers.objective.function import FunctionObjective
     >>> bowl = FunctionObjective(lambda x: x @ x, [2.0], gradient=lambda x: 2 * x)
     >>> line = Line(bowl, np.array([2.0]), np.array([-4.0]), bowl.at(np.array([2.0])))
@@ -22,7 +19,7 @@ class Line:
     (0.0, 0.0)
     """
 
-    def __init__(self, objective: Objective, x: Array, direction: Array, here: At) -> None:
+    def __init__(self, objective: Objective, x: Vector, direction: Vector, here: At) -> None:
         self.objective, self.x, self.direction, self.here = objective, x, direction, here
         self._seen: dict[float, At] = {0.0: here}
 

@@ -6,21 +6,19 @@ The greatest curvature of any single term, which bounds the steps of stochastic 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.solvers.methods.base import dot, whole
 from surefit.solvers.methods.terms import RowTerms
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.function import Terms
-
-Array = NDArray[np.float64]
 
 ROUNDS = 20
 APART = 1e-5  # how far apart the gradients are taken, relative to the point
 SAFETY = 1.1
 
 
-def smoothness_near(objective: Objective, x: Array) -> float:
+def smoothness_near(objective: Objective, x: Vector) -> float:
     """Return what the loss declares, or an estimate of the curvature at x, a little above.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
@@ -49,7 +47,7 @@ def smoothness_near(objective: Objective, x: Array) -> float:
 TERM_ROUNDS = 10
 
 
-def greatest_smoothness(terms: Terms | RowTerms, objective: Objective, x: Array) -> float:
+def greatest_smoothness(terms: Terms | RowTerms, objective: Objective, x: Vector) -> float:
     """Return c max |x_i|^2 for rows, c being the loss's curvature; for other terms, by power iterations."""
     bend = getattr(objective.loss, "smoothness", None)
     if isinstance(terms, RowTerms):

@@ -92,11 +92,11 @@ def _known() -> dict[str, type[Solver]]:
 def _named(name: str, **options: Any) -> Solver:
     known: Any = _known()
     if name not in known:
-        raise ParameterError(f"there is no solver {name!r} of functions: choose {', '.join(sorted(known))}.")
+        raise ParameterError(f"unknown solver {name!r} for functions: choose {', '.join(sorted(known))}.")
     try:
         solver: Solver = known[name](**options)
     except TypeError as error:
-        raise ParameterError(f"the {name} solver does not take these options: {error}.") from error
+        raise ParameterError(f"solver {name!r} does not accept these options: {error}.") from error
     return solver
 
 

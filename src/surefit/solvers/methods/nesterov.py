@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move, dot, whole
 from surefit.solvers.methods.lipschitz import smoothness_near
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class Nesterov(Method):
@@ -37,10 +33,10 @@ class Nesterov(Method):
     def __init__(self, *, step: float | None = None, restart: bool = True, **options: Any) -> None:
         super().__init__(**options)
         if step is not None and not step > 0:
-            raise ParameterError("step must be positive, or None for one found: change it.")
+            raise ParameterError("step must be positive, or None to choose it by itself.")
         self.step, self.restart = step, restart
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         step = 1.0 / smoothness_near(objective, x) if self.step is None else self.step
         count, ahead = 1, x
         while True:
@@ -58,7 +54,7 @@ class Nesterov(Method):
 
 
 def _below(
-    objective: Objective, value: float, ahead: Array, gradient: Array, new: Array, step: float
+    objective: Objective, value: float, ahead: Vector, gradient: Vector, new: Vector, step: float
 ) -> bool:
     """Whether the function stays below the parabola that the step is made for, up to rounding."""
     moved = new - ahead

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.bfgs import Bfgs
@@ -19,8 +17,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.constrained_function import ConstrainedObjective
 from surefit.solvers.objective.function import FunctionObjective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 MOST = 1e12  # beyond this weight the cost drowns the function in rounding
 
@@ -45,15 +41,15 @@ class PenaltyMethod(Method):
     def __init__(self, *, weight: float = 1.0, growth: float = 10.0, **options: Any) -> None:
         super().__init__(**options)
         if not (weight > 0 and growth > 1):
-            raise ParameterError("weight must be positive and growth above 1: change them.")
+            raise ParameterError("weight must be positive and growth above 1.")
         self.weight, self.growth = weight, growth
 
     def _refusal(self, objective: Objective) -> str | None:
         if objective.tabular or not objective.penalty.constraint:
-            return f"the {self.name} solver takes a function and a set, and this is no set or a table."
+            return f"solver {self.name!r} supports functions with a constraint set only."
         return None
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         weight = self.weight
         while weight <= MOST:
             x = Bfgs(tolerance=min(self.tolerance, 1e-8), max_iter=500).solve(_soft(objective, x, weight)).x
@@ -62,10 +58,10 @@ class PenaltyMethod(Method):
             weight *= self.growth
 
 
-def _soft(objective: Objective, x: Array, weight: float) -> FunctionObjective:
+def _soft(objective: Objective, x: Vector, weight: float) -> FunctionObjective:
     """Return f plus the cost of leaving the set."""
 
-    def violation(z: Array) -> tuple[float, Array]:
+    def violation(z: Vector) -> tuple[float, Vector]:
         if isinstance(objective, ConstrainedObjective):
             return objective.violation(z)
         outside = z - objective.prox(z, 1.0)

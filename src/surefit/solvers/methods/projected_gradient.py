@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import EPS, Method, Move, dot
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
-
 HALVINGS, ENOUGH, GROWTH, MEMORY = 100, 1e-4, 2.0, 10
 
 
 class ProjectedGradient(Method):
-    """Steps down the slope and back into the set; every point is feasible.
+    """Steps along minus the gradient, projected to the set; every point is feasible.
 
     A fixed ``step`` is taken as it is. Without one, steps follow the curvature that the last one met, and are
     halved until the objective falls below the highest of the last few values.
@@ -37,10 +35,10 @@ class ProjectedGradient(Method):
     def __init__(self, *, step: float | None = None, **options: Any) -> None:
         super().__init__(**options)
         if step is not None and not step > 0:
-            raise ParameterError("step must be positive, or None for one found: change it.")
+            raise ParameterError("step must be positive, or None to choose it by itself.")
         self.step = step
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         g = objective.at(x, 1).gradient
         step = self.step or max(float(np.linalg.norm(x)), 1.0) / max(float(np.linalg.norm(g)), 1e-300)
         values = [objective.value(x)]

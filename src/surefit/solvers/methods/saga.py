@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.lipschitz import greatest_smoothness
 from surefit.solvers.methods.terms import NativeTerms, RowTerms, has_terms, native_terms, terms_of
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class Saga(Method):
@@ -43,15 +41,19 @@ class Saga(Method):
     def __init__(self, *, step: float | None = None, random_state: int = 0, **options: Any) -> None:
         super().__init__(**options)
         if step is not None and not step > 0:
-            raise ParameterError("step must be positive, or None for a third of 1 over the curvature.")
+            raise ParameterError(
+                "step must be positive, or None for 1 / (3 L), with L the largest curvature of a term."
+            )
         self.step, self.random_state = step, random_state
 
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
+        return (
+            f"solver {self.name!r} needs rows with a single output and no offset, or a function with terms."
+        )
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         terms = terms_of(objective, self.name)
         rng = np.random.default_rng(self.random_state)
         step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
@@ -70,7 +72,7 @@ class Saga(Method):
             mean = table.mean(axis=0)  # takes away what roundings added up
             yield x, step
 
-    def _native(self, terms: RowTerms, fast: NativeTerms, x: Array, step: float) -> Iterator[Move]:
+    def _native(self, terms: RowTerms, fast: NativeTerms, x: Vector, step: float) -> Iterator[Move]:
         """Do the same by the kernel, which keeps the slope of each row in place of its gradient."""
         rng = np.random.default_rng(self.random_state)
         memory = terms.slopes(x)

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.terms import Draws, has_terms, native_terms, terms_of
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class StochasticGradient(Method):
@@ -51,16 +49,18 @@ class StochasticGradient(Method):
     ) -> None:
         super().__init__(**options)
         if not (step > 0 and decay >= 0):
-            raise ParameterError("step must be positive and decay 0 or more: change them.")
+            raise ParameterError("step must be positive and decay 0 or more.")
         self.step, self.decay, self.batch_size = step, decay, batch_size
         self.average, self.random_state = average, random_state
 
     def _refusal(self, objective: Objective) -> str | None:
         if has_terms(objective):
             return None
-        return f"the {self.name} solver needs rows of one output and no offset, or the terms of a function."
+        return (
+            f"solver {self.name!r} needs rows with a single output and no offset, or a function with terms."
+        )
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         draws = Draws(terms_of(objective, self.name), self.batch_size, self.random_state)
         each = -(-draws.terms.count // draws.size)
         passes = 0

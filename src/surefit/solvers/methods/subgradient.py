@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import Method, Move
 from surefit.solvers.methods.terms import Draws, terms_of
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
 
-Array = NDArray[np.float64]
 Decay = Literal["root", "harmonic", "none"]
 
 
@@ -53,11 +52,11 @@ class Subgradient(Method):
     ) -> None:
         super().__init__(**options)
         if decay not in ("root", "harmonic", "none") or (step is not None and not step > 0):
-            raise ParameterError("step must be positive and decay 'root', 'harmonic' or 'none': change them.")
+            raise ParameterError("step must be positive and decay 'root', 'harmonic' or 'none'.")
         self.step, self.decay, self.normalize = step, decay, normalize
         self.batch_size, self.random_state = batch_size, random_state
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         first = max(float(np.linalg.norm(x)), 1.0) if self.step is None else self.step
         draws = None
         if self.batch_size is not None:

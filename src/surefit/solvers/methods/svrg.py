@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.solvers.methods.base import Move
 from surefit.solvers.methods.lipschitz import greatest_smoothness
 from surefit.solvers.methods.saga import Saga
 from surefit.solvers.methods.terms import NativeTerms, RowTerms, native_terms, terms_of
 from surefit.solvers.objective.base import Objective
-
-Array = NDArray[np.float64]
 
 
 class Svrg(Saga):
@@ -35,7 +33,7 @@ class Svrg(Saga):
 
     name = "svrg"
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         terms = terms_of(objective, self.name)
         rng = np.random.default_rng(self.random_state)
         step = 1.0 / (3.0 * greatest_smoothness(terms, objective, x)) if self.step is None else self.step
@@ -50,7 +48,7 @@ class Svrg(Saga):
                 x = objective.prox(x - step * (new - at_reference[i] + full), step)
             yield x, step
 
-    def _native(self, terms: RowTerms, fast: NativeTerms, x: Array, step: float) -> Iterator[Move]:
+    def _native(self, terms: RowTerms, fast: NativeTerms, x: Vector, step: float) -> Iterator[Move]:
         rng = np.random.default_rng(self.random_state)
         lengths = np.full(terms.count, step)
         while True:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.columns.layout import Table
 from surefit.core.native.linear.row_loss import NAMES
@@ -21,7 +22,6 @@ from surefit.losses.binary import sign
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.function import Terms
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
@@ -30,8 +30,8 @@ class RowTerms:
     """The rows of a linear model: term i has the gradient n s_i / W f'(y_i, z_i) x_i."""
 
     X: Any
-    y: Array
-    share: Array
+    y: Vector
+    share: Vector
     loss: Loss
     objective: Objective
 
@@ -40,7 +40,7 @@ class RowTerms:
         """How many rows there are."""
         return len(self.y)
 
-    def slopes(self, x: Array, rows: Rows | None = None) -> Array:
+    def slopes(self, x: Vector, rows: Rows | None = None) -> Vector:
         """Return the slopes by z of some rows, or of all, times their shares."""
         coef, intercept = self.objective.split(x)
         X, y, share = (
@@ -49,13 +49,13 @@ class RowTerms:
         z = np.asarray(X @ coef, dtype=np.float64) + (0.0 if intercept is None else intercept)
         return np.asarray(self.loss.gradient(y, z) * share)
 
-    def mean_of(self, slopes: Array, rows: Rows | None = None) -> Array:
+    def mean_of(self, slopes: Vector, rows: Rows | None = None) -> Vector:
         """Return the mean gradient of some rows, or of all, given their slopes."""
         X = self.X if rows is None else self.X[rows]
         mean = np.asarray(slopes @ X, dtype=np.float64).ravel() / len(slopes)
         return np.append(mean, slopes.mean()) if self.objective.fit_intercept else mean
 
-    def gradients(self, x: Array, rows: Rows) -> Array:
+    def gradients(self, x: Vector, rows: Rows) -> Vector:
         """Return the gradients of some rows, one each."""
         X = self.X[rows]
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
@@ -63,7 +63,7 @@ class RowTerms:
             X = np.column_stack([X, np.ones(len(X))])
         return np.asarray(self.slopes(x, rows)[:, None] * X)
 
-    def mean_gradient(self, x: Array, rows: Rows) -> Array:
+    def mean_gradient(self, x: Vector, rows: Rows) -> Vector:
         """Return their mean."""
         return self.mean_of(self.slopes(x, rows), rows)
 
@@ -74,11 +74,11 @@ def terms_of(objective: Objective, who: str) -> Terms | RowTerms:
         found: Terms | None = getattr(objective, "terms", None)
         if found is None:
             raise RefusalError(
-                f"the {who} solver draws terms of a mean, and this function declares none: "
+                f"solver {who!r} samples the terms of a mean, and this function declares none: "
                 "give terms=Terms(count, gradient)."
             )
         return found
-    batch = objective.need_rows(f"the {who} solver")
+    batch = objective.need_rows(f"solver {who!r}")
     y: Any = batch.y
     s = np.ones(len(batch)) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)
     return RowTerms(batch.X, y, s * len(s) / s.sum(), objective.loss, objective)
@@ -107,7 +107,7 @@ class Draws:
             return np.arange(self.size)
         return self.rng.integers(self.terms.count, size=self.size)
 
-    def gradient(self, x: Array) -> Array:
+    def gradient(self, x: Vector) -> Vector:
         """Return the mean gradient of the next batch."""
         return self.terms.mean_gradient(x, self.rows())
 
@@ -119,7 +119,7 @@ class NativeTerms:
     samples: Samples
     table: Table
 
-    def steps(self, draws: NDArray[Any], lengths: Array, x: Array, **memory: Any) -> Array:
+    def steps(self, draws: NDArray[Any], lengths: Vector, x: Vector, **memory: Any) -> Vector:
         """Return where one step for each batch of draws leads from x."""
         w = np.array(x)
         order = np.ascontiguousarray(draws, dtype=np.int64)

@@ -13,15 +13,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.solvers.methods.base import EPS, Method, Move, whole
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 TAKEN, GOOD = 1e-4, 0.75  # shares of the predicted fall from which a step is taken, and the ball may grow
 POOR = 0.25
@@ -48,9 +46,9 @@ class TrustRegion(Method):
         self.radius = radius
 
     def _refusal(self, objective: Objective) -> str | None:
-        return None if objective.outputs is None else f"the {self.name} solver takes tables of one output."
+        return None if objective.outputs is None else f"solver {self.name!r} supports a single output."
 
-    def _steps(self, objective: Objective, x: Array) -> Iterator[Move]:
+    def _steps(self, objective: Objective, x: Vector) -> Iterator[Move]:
         radius, here = float(self.radius), whole(objective, x, 2)
         while np.isfinite(here.hessian).all():
             p = step_in_ball(here.hessian, here.gradient, radius)
@@ -73,7 +71,7 @@ class TrustRegion(Method):
             yield x, length
 
 
-def step_in_ball(H: Array, g: Array, radius: float) -> Array:
+def step_in_ball(H: Matrix, g: Vector, radius: float) -> Vector:
     """Return the p of length at most ``radius`` with the least g'p + p'Hp/2, whatever the signs of H.
 
     >>> step_in_ball(np.diag([2.0, 4.0]), np.array([-2.0, -4.0]), 9.0)

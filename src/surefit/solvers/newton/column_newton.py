@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.columns.column_facts import column_facts
 from surefit.core.native.columns.columns_dot import columns_dot, columns_times
 from surefit.core.native.linear.column_cd import column_cd
@@ -28,8 +28,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
 from surefit.solvers.squares.working_set import next_columns, safe_to_drop
 from surefit.stats.spread import Spread
-
-Array = NDArray[np.float64]
 
 STEPS = 10  # Newton steps over a working set
 LOOSE = 0.1  # share of the gap to which a working set is solved
@@ -58,14 +56,16 @@ class ColumnNewton(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is Squared:
-            return f"the {self.name} solver models a loss by squares, and the squared loss is its own model."
+            return f"solver {self.name!r} does not support the squared loss."
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one score a row, and these rows have {objective.outputs}."
+            return f"solver {self.name!r} supports a single output, and these rows have {objective.outputs}."
         if not (objective.penalty.table(objective.columns).l1 > 0).all():
-            return f"the {self.name} solver needs a penalty that keeps zeros in all columns."
+            return f"solver {self.name!r} needs an L1 penalty on all columns."
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -98,14 +98,14 @@ class ColumnNewton(Solver):
                 stopped = "stalled"
                 break
             run.descend(share * gap)
-        return self._finish(objective, run.packed, trace, stopped, proof=proof)
+        return self.finish(objective, run.packed, trace, stopped, proof=proof)
 
 
 class _Run:
     """Where a solution stands: coefficients, the scores of all rows, and the columns still in play."""
 
-    def __init__(self, objective: Objective, start: Array) -> None:
-        rows = objective.need_rows("column_newton")
+    def __init__(self, objective: Objective, start: Vector) -> None:
+        rows = objective.need_rows("solver 'column_newton'")
         X: Any = rows.X
         s = np.ones(len(rows)) if rows.weight is None else np.asarray(rows.weight, dtype=np.float64)
         y, offset = np.asarray(rows.y), rows.offset
@@ -135,22 +135,22 @@ class _Run:
         self.held = 0
 
     @property
-    def packed(self) -> Array:
+    def packed(self) -> Vector:
         """The packed point."""
         return np.append(self.coef, self.intercept) if self.objective.fit_intercept else self.coef
 
-    def _scores(self) -> Array:
+    def _scores(self) -> Vector:
         support = np.flatnonzero(self.coef)
         return columns_times(self.X, self.coef[support], None, support) + self.intercept + self.offset
 
-    def _value(self, z: Array, coef: Array) -> float:
+    def _value(self, z: Vector, coef: Vector) -> float:
         return self._loss(z) + self._paid(coef)
 
-    def _loss(self, z: Array) -> float:
+    def _loss(self, z: Vector) -> float:
         with np.errstate(over="ignore", invalid="ignore"):  # a trial step may be too long
             return float(self.s @ self.loss.value(self.y, z)) / self.total
 
-    def _paid(self, coef: Array) -> float:
+    def _paid(self, coef: Vector) -> float:
         support = np.flatnonzero(coef)
         return _part(self.table, support).value(coef[support])
 
@@ -195,7 +195,7 @@ class _Run:
             if abs(slope) <= 16 * EPS * self.total * float(np.abs(self.y).max(initial=1.0)):
                 break
 
-    def _bends(self, z: Array) -> Array:
+    def _bends(self, z: Vector) -> Vector:
         bend = np.asarray(self.loss.curvature(self.y, z), dtype=np.float64)
         return np.where(np.isfinite(bend), bend, 0.0)
 
@@ -279,7 +279,7 @@ def _part(table: CoordinateTable, some: Any) -> CoordinateTable:
     return CoordinateTable(table.l1[some], table.l2[some], table.lower[some], table.upper[some])
 
 
-def _spread(found: Array, some: Any, size: int) -> Array:
+def _spread(found: Vector, some: Any, size: int) -> Vector:
     whole = np.zeros(size)
     whole[some] = found
     return whole

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.newton.quadratic_model import Factor
 from surefit.solvers.newton.second_order import Model, SecondOrder
 from surefit.solvers.objective.solver import Needs
-
-Array = NDArray[np.float64]
 
 
 class Newton(SecondOrder):
@@ -31,11 +29,12 @@ class Newton(SecondOrder):
     name = "newton"
     needs: ClassVar[Needs] = Needs(loss=("smooth", "convex"), penalty=("convex", "quadratic"))
 
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Vector | None:
+        """Solve the linear system of the model."""
         return newton_point(model)
 
 
-def newton_point(model: Model) -> Array | None:
+def newton_point(model: Model) -> Vector | None:
     """Return the minimiser of a model and a squared penalty; None where the matrix does not determine it."""
     objective = model.objective
     squares = objective.penalty.quadratic(objective.columns)
@@ -52,7 +51,7 @@ def newton_point(model: Model) -> Array | None:
     return model.joined(found)
 
 
-def _penalised(H: Array, g: Array, w: Array, A: Array) -> tuple[Array, Array]:
+def _penalised(H: Matrix, g: Vector, w: Vector, A: Matrix) -> tuple[Vector, Vector]:
     """Return the matrix and the slopes with those of w'Aw/2, A being a matrix or its diagonal."""
     if A.ndim == 2:
         return H + A, g + A @ w
@@ -61,7 +60,7 @@ def _penalised(H: Array, g: Array, w: Array, A: Array) -> tuple[Array, Array]:
     return whole, g + A * w
 
 
-def _whole(model: Model, squares: Array) -> Array:
+def _whole(model: Model, squares: Vector) -> Vector:
     """Return the penalty's matrix for all coordinates of a block."""
     size, one = len(model.gradients[0]), model.objective.shape[0]
     whole = np.zeros((size, size))

@@ -12,18 +12,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.newton.quadratic_model import ROUNDING, minimise_table
 
-Array = NDArray[np.float64]
 Blocks = list[list[int]]
 
 
 def minimise_ordered(
-    H: Array, c: Array, table: CoordinateTable, groups: list[list[int]], start: Array
-) -> Array | None:
+    H: Matrix, c: Vector, table: CoordinateTable, groups: list[list[int]], start: Vector
+) -> Vector | None:
     """Return the minimiser from a start in order; None where H does not determine one.
 
     >>> free = np.full(2, np.inf)
@@ -56,7 +55,7 @@ def minimise_ordered(
     return x
 
 
-def _joined_levels(x: Array, group: list[int]) -> Blocks:
+def _joined_levels(x: Vector, group: list[int]) -> Blocks:
     """Return the levels of a group in blocks of equal ones."""
     blocks: Blocks = [[group[0]]]
     for before, j in pairwise(group):
@@ -69,7 +68,7 @@ def _joined_levels(x: Array, group: list[int]) -> Blocks:
     return blocks
 
 
-def _tied(H: Array, c: Array, table: CoordinateTable, blocks: Blocks, x: Array) -> Array | None:
+def _tied(H: Matrix, c: Vector, table: CoordinateTable, blocks: Blocks, x: Vector) -> Vector | None:
     """Return the minimiser with each block as one coordinate."""
     member = np.empty(len(c), dtype=np.intp)
     for k, block in enumerate(blocks):
@@ -89,7 +88,7 @@ def _tied(H: Array, c: Array, table: CoordinateTable, blocks: Blocks, x: Array) 
     return None if found is None else np.clip(found, numbers.lower, numbers.upper)[member]
 
 
-def _first_meeting(x: Array, aim: Array, chains: list[Blocks]) -> tuple[float, tuple[Blocks, int] | None]:
+def _first_meeting(x: Vector, aim: Vector, chains: list[Blocks]) -> tuple[float, tuple[Blocks, int] | None]:
     """Return how far two neighbouring blocks can go until they meet, and which; None where none do."""
     share, found = 1.0, None
     for chain in chains:
@@ -103,7 +102,7 @@ def _first_meeting(x: Array, aim: Array, chains: list[Blocks]) -> tuple[float, t
 
 
 def _gain(
-    H: Array, c: Array, table: CoordinateTable, chains: list[Blocks], x: Array
+    H: Matrix, c: Vector, table: CoordinateTable, chains: list[Blocks], x: Vector
 ) -> tuple[Blocks, int, int] | None:
     """Return the block, and the place in it, where a cut lowers the objective the fastest; None for none."""
     smooth = H @ x - c + table.l2 * x

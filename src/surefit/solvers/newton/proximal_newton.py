@@ -6,16 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.newton.newton import newton_point
 from surefit.solvers.newton.ordered_quadratic_model import minimise_ordered
 from surefit.solvers.newton.quadratic_model import Reduced, eliminate, minimise_prox, minimise_table
 from surefit.solvers.newton.second_order import Model, SecondOrder
-
-Array = NDArray[np.float64]
 
 
 class ProximalNewton(SecondOrder):
@@ -36,7 +34,8 @@ class ProximalNewton(SecondOrder):
 
     name = "proximal_newton"
 
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Vector | None:
+        """Minimise in closed form, over the coordinate table, in order, or by proximal steps."""
         penalty, columns = model.objective.penalty, model.objective.columns
         if penalty.quadratic(columns) is not None:
             return newton_point(model)
@@ -47,7 +46,7 @@ class ProximalNewton(SecondOrder):
         return _by_prox(model)
 
 
-def _by_table(model: Model) -> Array | None:
+def _by_table(model: Model) -> Vector | None:
     table, found = model.table(), []
     for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
         x = minimise_table(H, H @ w - g, table, w)
@@ -57,10 +56,12 @@ def _by_table(model: Model) -> Array | None:
     return model.joined(found)
 
 
-def _by_order(model: Model, penalty: Ordered) -> Array | None:
+def _by_order(model: Model, penalty: Ordered) -> Vector | None:
     size, found = model.objective.shape[0], []
-    groups = [[j + k * size for j in group] for k in range(model.outputs) for group in penalty._groups]
-    table = model.table(penalty._table(model.objective.columns))
+    groups = [
+        [j + k * size for j in group] for k in range(model.outputs) for group in penalty.ordered_columns
+    ]
+    table = model.table(penalty.separable_table(model.objective.columns))
     for H, g, w in zip(model.hessians, model.gradients, model.parts(model.point), strict=True):
         x = minimise_ordered(H, H @ w - g, table, groups, w)
         if x is None:
@@ -69,7 +70,7 @@ def _by_order(model: Model, penalty: Ordered) -> Array | None:
     return model.joined(found)
 
 
-def _by_prox(model: Model) -> Array | None:
+def _by_prox(model: Model) -> Vector | None:
     """Eliminate the intercepts, and go by proximal steps in the coefficients of all outputs together."""
     objective = model.objective
     is_intercept = model.repeated(np.zeros(objective.columns), 1.0) > 0
@@ -89,16 +90,16 @@ def _by_prox(model: Model) -> Array | None:
     return model.joined([block.restore(part) for block, part in zip(reduced, parts, strict=True)])
 
 
-def _product(reduced: list[Reduced], x: Array) -> Array:
+def _product(reduced: list[Reduced], x: Vector) -> Vector:
     parts = np.array_split(x.T.ravel(), len(reduced))
     return _packed([block.matrix @ part for block, part in zip(reduced, parts, strict=True)], x.shape)
 
 
-def _packed(parts: list[Array], shape: tuple[int, ...]) -> Array:
+def _packed(parts: list[Vector], shape: tuple[int, ...]) -> Vector:
     return np.concatenate(parts).reshape(shape[::-1]).T
 
 
-def _greatest(matrix: Array) -> float:
+def _greatest(matrix: Matrix) -> float:
     """Return the greatest eigenvalue."""
     if not len(matrix):
         return 0.0

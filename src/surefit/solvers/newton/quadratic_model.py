@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.linear.quad_cd import quad_cd
 from surefit.penalties.coordinate_table import CoordinateTable
-
-Array = NDArray[np.float64]
 
 SWEEPS = 20  # of coordinate descent, between two looks at the whole
 ROUNDS = 200
@@ -33,11 +32,11 @@ LEAST_PIVOT = 1e-13  # of a matrix with a diagonal of ones: below it, the digits
 class Factor:
     """A Cholesky factor of a positive definite matrix, whatever the scales of its columns."""
 
-    scale: Array
-    lower: Array
+    scale: Vector
+    lower: Vector
 
     @classmethod
-    def of(cls, matrix: Array) -> Factor | None:
+    def of(cls, matrix: Matrix) -> Factor | None:
         """Factor a matrix; None where it is not positive definite, or only by rounding."""
         diagonal = np.diagonal(matrix)
         if not len(diagonal):
@@ -50,7 +49,7 @@ class Factor:
             return None
         return cls(scale, found)
 
-    def solve(self, right: Array) -> Array:
+    def solve(self, right: Vector) -> Vector:
         """Return the solution for one right side, or one a column."""
         if not len(self.scale):
             return np.zeros_like(right)
@@ -59,7 +58,7 @@ class Factor:
         return np.asarray(found / scale)
 
 
-def grounded(squares: Array, mean: Array) -> Array:
+def grounded(squares: Vector, mean: Vector) -> Vector:
     """Return the squares of columns that damp them: of a constant that of its mean, of zeros the least other.
 
     A level without rows must not hold those back that share a block with it.
@@ -78,12 +77,12 @@ class Reduced:
 
     kept: NDArray[np.intp]
     gone: NDArray[np.intp]
-    matrix: Array
-    linear: Array
-    restore: Callable[[Array], Array]  # from the kept coordinates to all
+    matrix: Matrix
+    linear: Vector
+    restore: Callable[[Vector], Vector]  # from the kept coordinates to all
 
 
-def eliminate(H: Array, c: Array, gone: NDArray[np.bool_]) -> Reduced | None:
+def eliminate(H: Matrix, c: Vector, gone: NDArray[np.bool_]) -> Reduced | None:
     """Minimise over some coordinates; None where that has no single answer."""
     out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
     factor = Factor.of(H[np.ix_(out, out)])
@@ -93,7 +92,7 @@ def eliminate(H: Array, c: Array, gone: NDArray[np.bool_]) -> Reduced | None:
     moved, still = factor.solve(across), factor.solve(c[out])
     matrix = H[np.ix_(kept, kept)] - across.T @ moved
 
-    def restore(x: Array) -> Array:
+    def restore(x: Vector) -> Vector:
         whole = np.empty(len(c))
         whole[kept], whole[out] = x, still - moved @ x
         return whole
@@ -101,7 +100,7 @@ def eliminate(H: Array, c: Array, gone: NDArray[np.bool_]) -> Reduced | None:
     return Reduced(kept, out, 0.5 * (matrix + matrix.T), c[kept] - across.T @ still, restore)
 
 
-def minimise_table(H: Array, c: Array, table: CoordinateTable, start: Array) -> Array | None:
+def minimise_table(H: Matrix, c: Vector, table: CoordinateTable, start: Vector) -> Vector | None:
     """Return the minimiser for a penalty of single coordinates; None where H does not determine one."""
     bends = np.diagonal(H) + table.l2
     if not (np.isfinite(bends).all() and bends.min(initial=1.0) > 0):
@@ -120,7 +119,7 @@ def minimise_table(H: Array, c: Array, table: CoordinateTable, start: Array) -> 
     return reduced.restore(_by_coordinates(reduced.matrix, reduced.linear, rest, at)) / size
 
 
-def _by_coordinates(G: Array, c: Array, table: CoordinateTable, x: Array) -> Array:
+def _by_coordinates(G: Matrix, c: Vector, table: CoordinateTable, x: Vector) -> Vector:
     """Alternate coordinate descent with a Newton step on the coordinates that are at no kink and no bound."""
     if not len(c):
         return x
@@ -136,13 +135,15 @@ def _by_coordinates(G: Array, c: Array, table: CoordinateTable, x: Array) -> Arr
     return x
 
 
-def _violation(G: Array, c: Array, table: CoordinateTable, x: Array, gradient: Array) -> float:
+def _violation(G: Matrix, c: Vector, table: CoordinateTable, x: Vector, gradient: Vector) -> float:
     """Return how far the gradient is from its interval at the worst, in multiples of what rounding does."""
     noise = ROUNDING * (np.abs(c) + np.abs(G) @ np.abs(x) + table.l1)
     return float(np.max(table.subdifferential_distance(x, gradient) / np.maximum(noise, 1e-300)))
 
 
-def _polished(G: Array, c: Array, table: CoordinateTable, x: Array, gradient: Array) -> tuple[Array, Array]:
+def _polished(
+    G: Matrix, c: Vector, table: CoordinateTable, x: Vector, gradient: Vector
+) -> tuple[Vector, Vector]:
     """Solve for the coordinates that can move to both sides, up to the first that would meet a kink."""
     for _ in range(8):  # each round fixes a coordinate, or ends
         active = ((x != 0) | (table.l1 == 0)) & (x > table.lower) & (x < table.upper)
@@ -172,14 +173,14 @@ def _polished(G: Array, c: Array, table: CoordinateTable, x: Array, gradient: Ar
 
 
 def minimise_prox(
-    product: Callable[[Array], Array],
-    linear: Array,
-    prox: Callable[[Array, float], Array],
+    product: Callable[[Vector], Vector],
+    linear: Vector,
+    prox: Callable[[Vector, float], Vector],
     bend: float,
-    start: Array,
+    start: Vector,
     *,
     limit: int = 500,
-) -> Array:
+) -> Vector:
     """Return the minimiser for any penalty with a prox, by accelerated proximal steps that restart.
 
     ``product`` multiplies by H, whose greatest eigenvalue is at most ``bend``, above 0.

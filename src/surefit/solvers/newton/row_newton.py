@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.losses.root_finding import increasing_root
@@ -25,8 +25,6 @@ from surefit.solvers.newton.row_system import RowSystem, Slopes
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
-
-Array = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 FLAT = 1e-14  # of the greatest curvature: what rounding leaves of 0
@@ -43,8 +41,8 @@ class Point:
 
     slopes: Slopes
     intercept: float
-    z: Array
-    g: Array
+    z: Vector
+    g: Vector
     value: float
 
 
@@ -68,16 +66,18 @@ class RowNewton(Solver):
         squares = objective.penalty.quadratic(objective.columns)
         if squares is None or squares.ndim != 1 or not (squares > 0).all():
             named = type(objective.penalty).__name__
-            return f"the {self.name} solver needs squares of all single coefficients, and {named} has others."
+            return f"solver {self.name!r} needs an L2 penalty on every coefficient, which {named} is not."
         if objective.outputs is not None:
-            return f"the {self.name} solver takes one output, and there are {objective.outputs}."
+            return f"solver {self.name!r} supports a single output, and there are {objective.outputs}."
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from slopes of 0 or those at a packed point."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        rows = _Rows(objective, f"the {self.name} solver")
+        rows = _Rows(objective, f"solver {self.name!r}")
         here = rows.start(start)
         floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"
@@ -108,7 +108,7 @@ class RowNewton(Solver):
             closer = max(FINE, closer / 4) if promised > SLOW * before else closer
         packed = np.append(here.slopes.coef, here.intercept) if objective.fit_intercept else here.slopes.coef
         objective.passes = rows.passes
-        return self._finish(objective, packed, trace, stopped, proof=proof)
+        return self.finish(objective, packed, trace, stopped, proof=proof)
 
 
 class _Rows:
@@ -132,7 +132,7 @@ class _Rows:
         """How often the rows were read."""
         return self.first + self.system.products
 
-    def start(self, packed: Array | None) -> Point:
+    def start(self, packed: Vector | None) -> Point:
         """Return the point of slopes 0, or of the loss's slopes at a packed point."""
         objective, system = self.objective, self.system
         n = len(self.y)
@@ -158,11 +158,11 @@ class _Rows:
         value = float(self._counted(each).sum()) - 0.5 * float(slopes.alpha @ slopes.linear)
         return Point(slopes, intercept, z, self._counted(u), value)
 
-    def _counted(self, each: Any) -> Array:
+    def _counted(self, each: Any) -> Vector:
         """Return what rows add; those of weight 0 may be anything."""
         return np.where(self.s > 0, self.s * each, 0.0)
 
-    def _best_intercept(self, z: Array, start: float) -> float:
+    def _best_intercept(self, z: Vector, start: float) -> float:
         def slope(b: Any) -> tuple[Any, Any]:
             u, h = self.loss.gradient(self.y, z + b), self.loss.curvature(self.y, z + b)
             return self._counted(u).sum(keepdims=True), self._counted(h).sum(keepdims=True)

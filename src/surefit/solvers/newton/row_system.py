@@ -13,12 +13,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.stats.products import pulled, scores
-
-Array = NDArray[np.float64]
 
 CELLS = 1 << 20  # entries that are squared at a time
 
@@ -27,9 +25,9 @@ CELLS = 1 << 20  # entries that are squared at a time
 class Slopes:
     """Weighted slopes, the coefficients that they make, and the scores of these."""
 
-    alpha: Array
-    coef: Array
-    linear: Array
+    alpha: Vector
+    coef: Vector
+    linear: Vector
 
     def moved(self, step: float, by: Slopes) -> Slopes:
         """Return these plus a multiple of others."""
@@ -46,31 +44,31 @@ class RowSystem:
     (array([-15.]), array([5.]))
     """
 
-    def __init__(self, X: Any, inverse: Array) -> None:
+    def __init__(self, X: Any, inverse: Matrix) -> None:
         self.X, self.inverse, self.products = X, inverse, 0
 
     @cached_property
-    def diagonal(self) -> Array:
+    def diagonal(self) -> Vector:
         """The squares of each row."""
         return row_squares(self.X, self.inverse)
 
-    def back(self, alpha: Array) -> Array:
+    def back(self, alpha: Vector) -> Vector:
         """Return the coefficients that slopes make."""
         self.products += 1
         return -self.inverse * pulled(self.X, alpha)
 
-    def linear(self, coef: Array) -> Array:
+    def linear(self, coef: Vector) -> Vector:
         """Return the scores of coefficients."""
         self.products += 1
         return scores(self.X, coef)
 
-    def slopes(self, alpha: Array) -> Slopes:
+    def slopes(self, alpha: Vector) -> Slopes:
         """Return slopes with all that follows from them."""
         coef = self.back(alpha)
         return Slopes(alpha, coef, self.linear(coef))
 
     def descend(
-        self, start: Slopes, own: Array, root: Array, residual: Array, *, level: bool
+        self, start: Slopes, own: Vector, root: Vector, residual: Vector, *, level: bool
     ) -> Iterator[tuple[Slopes, float]]:
         r"""Yield better and better slopes :math:`start + R \delta`, and which share of ``residual`` is left.
 
@@ -82,7 +80,7 @@ class RowSystem:
         across = root / diagonal if level else np.zeros_like(root)
         length = float(root @ across)
 
-        def eased(rest: Array) -> Array:
+        def eased(rest: Vector) -> Vector:
             return rest / diagonal - (across * (float(across @ rest) / length) if length > 0 else 0.0)
 
         here, rest = start, residual
@@ -101,7 +99,7 @@ class RowSystem:
             direction, size = new + left / size * direction, left
 
 
-def row_squares(X: Any, scale: Array) -> Array:
+def row_squares(X: Any, scale: Vector) -> Vector:
     """Return the squares of each row added up, times one number a column.
 
     >>> row_squares(np.array([[1.0, 2.0]]), np.array([1.0, 10.0]))
@@ -115,7 +113,7 @@ def row_squares(X: Any, scale: Array) -> Array:
     return _column_squares(X, scale, None)
 
 
-def _column_squares(X: Any, by_column: Array | None, by_row: Array | None) -> Array:
+def _column_squares(X: Any, by_column: Vector | None, by_row: Vector | None) -> Vector:
     """Return the squares of a CSC matrix added up by rows, or by columns, without a square of all entries."""
     step = max(1, X.shape[1] * CELLS // max(1, X.nnz))
     total = np.zeros(X.shape[1] if by_column is None else X.shape[0])

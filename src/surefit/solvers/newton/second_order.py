@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
@@ -28,8 +28,6 @@ from surefit.solvers.objective.base import At, Objective
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.solver import CLOSE, Needs, Solution, Solver, Stop, is_close
 from surefit.solvers.objective.subsample import MANY, alike, sample_of, solve_sample
-
-Array = NDArray[np.float64]
 
 LARGEST = 5000  # coefficients of all outputs that are coupled: their square is kept
 ENOUGH = 1e-4  # share of the promised decrease that a step must keep
@@ -47,12 +45,12 @@ class Model:
     """A quadratic model of the loss: one matrix for all outputs if they are coupled, else one an output."""
 
     objective: Objective
-    hessians: tuple[Array, ...]
-    gradients: tuple[Array, ...]
-    point: Array
+    hessians: tuple[Matrix, ...]
+    gradients: tuple[Vector, ...]
+    point: Vector
 
     @classmethod
-    def of(cls, objective: Objective, w: Array, here: At, damping: Array | None = None) -> Model:
+    def of(cls, objective: Objective, w: Vector, here: At, damping: Vector | None = None) -> Model:
         """Take the derivatives at a point; ``damping`` is what is added to them, a matrix or its diagonal."""
         H, g = here.hessian, here.gradient
         if g.ndim == 1:
@@ -69,11 +67,11 @@ class Model:
             blocks = [block + np.diag(bend) for block, bend in zip(blocks, each, strict=True)]
         return cls(objective, tuple(blocks), tuple(slopes), w)
 
-    def parts(self, w: Array) -> list[Array]:
+    def parts(self, w: Vector) -> list[Vector]:
         """Cut a packed point, or a gradient, into one vector for each matrix."""
         return list(np.array_split(w.T.ravel(), len(self.hessians)))
 
-    def joined(self, parts: list[Array]) -> Array:
+    def joined(self, parts: list[Vector]) -> Vector:
         """Pack the vectors again."""
         whole = np.concatenate(parts)
         shape = self.objective.shape
@@ -84,7 +82,7 @@ class Model:
         """How many outputs one matrix is for."""
         return len(self.gradients[0]) // self.objective.shape[0]
 
-    def repeated(self, column: Array, intercept: float) -> Array:
+    def repeated(self, column: Vector, intercept: float) -> Vector:
         """Return a number a coefficient as one for each coordinate of a matrix, and the intercept's."""
         whole = np.append(column, intercept) if self.objective.fit_intercept else column
         return whole if self.outputs == 1 else np.tile(whole, self.outputs)
@@ -100,7 +98,7 @@ class Model:
         )
 
 
-def _coupled(H: Array) -> bool:
+def _coupled(H: Matrix) -> bool:
     outputs = len(H)
     return any(H[a, b].any() for a in range(outputs) for b in range(a + 1, outputs))
 
@@ -112,10 +110,10 @@ class SecondOrder(Solver):
     accuracy: ClassVar[Literal["exact", "second order", "first order"]] = "second order"
 
     @abstractmethod
-    def _minimise(self, model: Model) -> Array | None:
+    def minimise_model(self, model: Model) -> Vector | None:
         """Return the minimiser of model plus penalty; None where it is not unique."""
 
-    def _damping(self, second: SecondDerivatives, w: Array, bends: Array, strength: float) -> Array:
+    def _damping(self, second: SecondDerivatives, w: Vector, bends: Vector, strength: float) -> Matrix:
         """Return what is added to second derivatives, a matrix or its diagonal; ``bends`` are theirs."""
         return strength * bends
 
@@ -124,11 +122,12 @@ class SecondOrder(Solver):
         if size <= LARGEST:
             return None
         return (
-            f"the {self.name} solver keeps the square of all coefficients, which is too much for {size} "
-            f"(up to {LARGEST})."
+            f"solver {self.name!r} forms a Hessian of at most {LARGEST} coefficients, and there are {size}."
         )
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
         self.require(objective)
         run = _Run(self, objective, Trace() if trace is None else trace)
@@ -152,10 +151,10 @@ class _Run:
         self.may_lag = penalised and rows is not None and len(rows) >= MANY and objective.columns >= COSTLY
         self.lagged = False
         self.bends = np.zeros(objective.shape)
-        self.best: tuple[Array, Certificate] | None = None
+        self.best: tuple[Vector, Certificate] | None = None
         self.asked = False
 
-    def from_point(self, start: Array) -> Solution:
+    def from_point(self, start: Vector) -> Solution:
         w = np.array(self.second.inner(start), dtype=np.float64)
         if not np.isfinite(self.objective.penalised(w)):
             w = self.objective.prox(w, 1.0)  # a start outside a constraint
@@ -180,7 +179,7 @@ class _Run:
             here = replace(here, hessian=few.at(point).hessian)
         return self._from(w, here)
 
-    def _from(self, w: Array, here: At) -> Solution:
+    def _from(self, w: Vector, here: At) -> Solution:
         objective, solver = self.objective, self.solver
         value = here.value + objective.penalised(w)
         before = np.inf
@@ -231,7 +230,7 @@ class _Run:
             np.log(promised / wanted) > np.log(before / promised) * (3 + self.objective.columns / FLOPS)
         )
 
-    def _may_prove(self, w: Array, here: At, share: float) -> bool:
+    def _may_prove(self, w: Vector, here: At, share: float) -> bool:
         """Whether a proof is worth its passes: a step by old second derivatives leaves some of the slopes."""
         penalty, wanted = self.objective.penalty, self.solver.tolerance * self.objective.scale
         if not self.lagged or not penalty.offers("conjugate"):
@@ -246,12 +245,12 @@ class _Run:
             objective=value, gap=gap, step=step, passes=self.objective.passes, damping=self.damping
         )
 
-    def _finish(self, w: Array, stopped: Stop) -> Solution:
+    def _finish(self, w: Vector, stopped: Stop) -> Solution:
         """End at the point with the best proof; where none was asked for, at the last one."""
         point, proof = self.best if self.best and stopped != "limit" else (w, None)
-        return self.solver._finish(self.objective, self.second.outer(point), self.trace, stopped, proof=proof)
+        return self.solver.finish(self.objective, self.second.outer(point), self.trace, stopped, proof=proof)
 
-    def _target(self, w: Array, here: At, value: float) -> tuple[Array, float]:
+    def _target(self, w: Vector, here: At, value: float) -> tuple[Vector, float]:
         """Return the model's minimiser and the decrease it promises, damped until both make sense."""
         objective = self.objective
         self.bends = np.maximum(self.bends, _diagonal(here.hessian, objective.shape))
@@ -262,7 +261,7 @@ class _Run:
             beyond = 10.0
             added = self.solver._damping(self.second, w, bends, self.damping) if self.damping > 0 else None
             with np.errstate(over="ignore", invalid="ignore"):  # without damping it may lie too far out
-                target = self.solver._minimise(Model.of(objective, w, here, added))
+                target = self.solver.minimise_model(Model.of(objective, w, here, added))
             if target is not None:
                 change = target - w
                 promised = -float(np.sum(here.gradient * change)) - (
@@ -281,7 +280,7 @@ class _Run:
         targets = self.objective.targets
         return max(value - targets.floor / targets.weight, 0.0) + EPS * abs(value)
 
-    def _column_bends(self) -> Array:
+    def _column_bends(self) -> Vector:
         """The curvature of columns where the loss has shown none: as for least squares."""
         spread = self.objective.spread
         squares = spread.variance + (spread.mean - self.second.by) ** 2
@@ -292,8 +291,8 @@ class _Run:
         )
 
     def _line_search(
-        self, w: Array, value: float, target: Array, promised: float, here: At
-    ) -> tuple[float, Array, At, float] | None:
+        self, w: Vector, value: float, target: Vector, promised: float, here: At
+    ) -> tuple[float, Vector, At, float] | None:
         """Go back from the target until P falls by a share of what was promised; return the step, the point
         and P there.
 
@@ -331,7 +330,7 @@ def _shorter(step: float, promised: float, risen: float) -> float:
     return float(np.clip(0.5 * promised * step**2 / (risen + promised * step), 0.1 * step, 0.5 * step))
 
 
-def _corrected(here: At, there: At, step: Array) -> Array:
+def _corrected(here: At, there: At, step: Vector) -> Vector:
     """Return old second derivatives that agree with the gradients along a step (Broyden, Fletcher, ...)."""
     H, turned = here.hessian, there.gradient - here.gradient
     if H.ndim != 2:
@@ -343,7 +342,7 @@ def _corrected(here: At, there: At, step: Array) -> Array:
     return np.asarray(H + np.outer(turned / along, turned) - np.outer(pull / bent, pull))
 
 
-def _diagonal(hessian: Array, shape: tuple[int, ...]) -> Array:
+def _diagonal(hessian: Matrix, shape: tuple[int, ...]) -> Vector:
     if hessian.ndim == 2:
         return np.array(np.diagonal(hessian))
     return np.column_stack([np.diagonal(hessian[k, k]) for k in range(shape[1])])

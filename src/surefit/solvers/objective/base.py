@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.solvers.objective.gap import certificate
 from surefit.solvers.objective.mean_loss import At, MeanLoss
 
 __all__ = ["At", "Objective"]
 
-Array = NDArray[np.float64]
-
 
 class Objective(MeanLoss):
     """Source, engine, loss, penalty and intercept bound together; the only thing that a solver sees.
 
+    >>> import numpy as np
     >>> from surefit.losses import Squared
     >>> from surefit.penalties import L2
     >>> objective = Objective.of_arrays([[0.0], [2.0]], [1.0, 3.0], Squared(), L2(0.5))
@@ -24,6 +21,6 @@ class Objective(MeanLoss):
     False
     """
 
-    def certificate(self, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+    def certificate(self, w: Vector, tolerance: float, slopes: Vector | None = None) -> Certificate:
         """Bound how far a packed point is from the minimum; see :mod:`surefit.solvers.objective.gap`."""
         return certificate(self, w, tolerance, slopes)

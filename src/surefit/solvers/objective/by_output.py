@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.data.source import ArraySource
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, Solver, Stop
 
-Array = NDArray[np.float64]
 
-
-def solve_by_output(solver: Solver, objective: Objective, start: Array | None, trace: Trace) -> Solution:
+def solve_by_output(solver: Solver, objective: Objective, start: Vector | None, trace: Trace) -> Solution:
     """Solve for each output with its own target, and prove the whole with all slopes."""
-    batch = objective.need_rows(f"the {solver.name} solver")
+    batch = objective.need_rows(f"solver {solver.name!r}")
     found = []
     for k in range(objective.outputs or 0):
         one = replace(batch, y=np.ascontiguousarray(np.asarray(batch.y)[:, k]))
@@ -41,4 +39,4 @@ def solve_by_output(solver: Solver, objective: Objective, start: Array | None, t
     known = all(each is not None for each in slopes) and len(slopes) == objective.outputs
     together = np.column_stack(slopes) if known else None  # type: ignore[arg-type]
     stopped: Stop = next((each.stopped for each in found if each.stopped != "certificate"), "certificate")
-    return solver._finish(objective, x, trace, stopped, slopes=together)
+    return solver.finish(objective, x, trace, stopped, slopes=together)

@@ -12,23 +12,21 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, MappedSource, Source
 from surefit.solvers.objective.mean_loss import At, MeanLoss
 from surefit.stats.curvature import Curvature, PointwiseLoss
 
-Array = NDArray[np.float64]
-
 FAR = 1e3  # mean over standard deviation: squares then lose six digits, and leave ten
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ShiftedColumns:
     """Take a number from each column of a batch."""
 
-    by: Array
+    by: Vector
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with moved columns."""
@@ -46,22 +44,22 @@ class SecondDerivatives:
         self.by = _offset(objective)
         self._source = _moved(objective, self.by) if self.by.any() else objective.source
 
-    def inner(self, w: Array) -> Array:
+    def inner(self, w: Vector) -> Vector:
         """Return the point as it is with moved columns."""
         return self._with_intercept(w, 1.0)
 
-    def outer(self, w: Array) -> Array:
+    def outer(self, w: Vector) -> Vector:
         """Return the point as it is with the columns of the objective."""
         return self._with_intercept(w, -1.0)
 
-    def _with_intercept(self, w: Array, sign: float) -> Array:
+    def _with_intercept(self, w: Vector, sign: float) -> Vector:
         if not self.by.any():
             return w
         moved = w.copy()
         moved[-1] += sign * (self.by @ w[:-1])
         return moved
 
-    def at(self, w: Array, order: Literal[1, 2] = 2, loss: PointwiseLoss | None = None) -> At:
+    def at(self, w: Vector, order: Literal[1, 2] = 2, loss: PointwiseLoss | None = None) -> At:
         """Evaluate the mean loss in one pass, or another loss of the same rows."""
         coef, intercept = self.objective.split(w)
         loss = self.objective.loss if loss is None else loss
@@ -77,7 +75,7 @@ class SecondDerivatives:
         return self.objective.engine.accumulate(of, self._source)
 
 
-def _offset(objective: MeanLoss) -> Array:
+def _offset(objective: MeanLoss) -> Vector:
     """Return what to take from each column: its mean if that is far from zero, else nothing."""
     nothing = np.zeros(objective.columns)
     if not objective.fit_intercept:
@@ -94,7 +92,7 @@ def _is_sparse(objective: MeanLoss) -> bool:
     return hasattr(first.X, "tocsr")
 
 
-def _moved(objective: MeanLoss, by: Array) -> Source:
+def _moved(objective: MeanLoss, by: Vector) -> Source:
     if objective.rows is not None:
-        return ArraySource(objective.source.schema, Moved(by)(objective.rows))
-    return MappedSource(objective.source, objective.source.schema, Moved(by))
+        return ArraySource(objective.source.schema, ShiftedColumns(by)(objective.rows))
+    return MappedSource(objective.source, objective.source.schema, ShiftedColumns(by))

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Landscape
 from surefit.solvers.conditions.problem import ConstrainedProblem
 from surefit.solvers.objective.function import FunctionObjective, Shape
-
-Array = NDArray[np.float64]
 
 NEAR = 1e-4  # how near to its bound, relative to the start's violations, a constraint counts as active
 
@@ -47,7 +46,7 @@ class ConstrainedObjective(FunctionObjective):
             problem.value, self.start, inside, lines=None if problem.equalities is None else problem.off
         )
 
-    def violation(self, x: Array) -> tuple[float, Array]:
+    def violation(self, x: Vector) -> tuple[float, Vector]:
         """Return half the squared violations, and their gradient."""
         above, off = np.maximum(self.problem.above(x), 0.0), self.problem.off(x)
         slope = np.zeros_like(x)
@@ -57,7 +56,7 @@ class ConstrainedObjective(FunctionObjective):
             slope = slope + self.problem.equality_slopes(x).T @ off
         return 0.5 * float(above @ above + off @ off), slope
 
-    def certificate(self, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+    def certificate(self, w: Vector, tolerance: float, slopes: Vector | None = None) -> Certificate:
         """Measure the conditions of Karush, Kuhn and Tucker with the multipliers that fit best."""
         gradient = self.at(w, 1).gradient
         above, off = self.problem.above(w), self.problem.off(w)
@@ -70,7 +69,7 @@ class ConstrainedObjective(FunctionObjective):
         infeasible = float(np.max(np.concatenate([above, np.abs(off), [0.0]]))) / unit
         balance = left / max(first, float(np.finfo(float).tiny))
         parts = {"objective": self.value(w), "stationarity": balance, "infeasibility": infeasible}
-        measure = "larger of unbalanced gradient and violation, relative to their sizes"
+        measure = "larger of the Lagrangian's gradient and the constraint violation, relative"
         value = max(balance, infeasible)
         return Certificate("stationary", measure, value, tolerance, parts, {"multipliers": multipliers})
 
@@ -81,7 +80,7 @@ class ConstrainedObjective(FunctionObjective):
         return max(float(np.abs(values).max(initial=0.0)), 1.0)
 
 
-def _balance(gradient: Array, inequalities: Array, equalities: Array) -> tuple[float, Array]:
+def _balance(gradient: Vector, inequalities: Vector, equalities: Vector) -> tuple[float, Vector]:
     """Return what is left of the gradient after the best multipliers, the inequalities' never negative."""
     columns = np.hstack([inequalities.T, equalities.T, -equalities.T])
     if not columns.shape[1]:

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.trace import Landscape
@@ -37,7 +38,6 @@ from surefit.solvers.conditions.optimality import first_order_residual
 from surefit.solvers.objective.base import At, Objective
 from surefit.stats.spread import Spread
 
-Array = NDArray[np.float64]
 Function = Callable[[Any], Any]
 
 
@@ -68,15 +68,15 @@ class Terms:
     """
 
     count: int
-    gradient: Callable[[Array, int], Any]
+    gradient: Callable[[Vector, int], Any]
 
-    def gradients(self, x: Array, rows: NDArray[np.intp]) -> Array:
+    def gradients(self, x: Vector, rows: NDArray[np.intp]) -> Vector:
         """Return the gradients of some terms, one a row."""
         return np.array([np.asarray(self.gradient(x, int(i)), dtype=np.float64) for i in rows])
 
-    def mean_gradient(self, x: Array, rows: NDArray[np.intp]) -> Array:
+    def mean_gradient(self, x: Vector, rows: NDArray[np.intp]) -> Vector:
         """Return their mean."""
-        mean: Array = self.gradients(x, rows).mean(axis=0)
+        mean: Vector = self.gradients(x, rows).mean(axis=0)
         return mean
 
 
@@ -110,11 +110,11 @@ class FunctionObjective(Objective):
         self.fit_intercept, self.outputs, self.passes = False, None, 0
         self.start = self._feasible(start)
         self.columns = len(self.start)
-        self._seen: tuple[Array, int, At] | None = None
+        self._seen: tuple[Vector, int, At] | None = None
         self._first: At | None = None
         self._first = self._checked_start()
 
-    def _feasible(self, start: ArrayLike) -> Array:
+    def _feasible(self, start: ArrayLike) -> Vector:
         try:
             x = np.atleast_1d(np.array(start, dtype=np.float64))
         except (TypeError, ValueError):
@@ -141,11 +141,11 @@ class FunctionObjective(Objective):
             if not np.isfinite(found).all():
                 raise DataError(
                     f"the {what} is not finite at the start, {_shown(self.start)}: "
-                    "start where it is a number, or mend it."
+                    "choose a start where it is finite, or correct it."
                 )
         return here
 
-    def at(self, w: Array, order: Literal[0, 1, 2] = 1) -> At:
+    def at(self, w: Vector, order: Literal[0, 1, 2] = 1) -> At:
         """Evaluate f; the start and the last point are remembered, so that asking again is free."""
         if order < 2 and self._first is not None and np.array_equal(self.start, w):
             return self._first
@@ -158,13 +158,13 @@ class FunctionObjective(Objective):
             self._seen = np.array(w), order, At(value, slope, bend)
         return self._seen[2]
 
-    def _value(self, x: Array) -> float:
+    def _value(self, x: Vector) -> float:
         found = self._called("function", self.function, x)
         if found.size != 1:
             raise DataError(f"the function returns {found.size} numbers: let it return one.")
         return float(found.reshape(()))
 
-    def _slope(self, x: Array, value: float) -> Array:
+    def _slope(self, x: Vector, value: float) -> Vector:
         if self.gradient is None and self.terms is not None:
             return self.terms.mean_gradient(x, np.arange(self.terms.count))
         if self.gradient is None and not np.isfinite(value):
@@ -178,7 +178,7 @@ class FunctionObjective(Objective):
             )
         return found
 
-    def _bend(self, x: Array, value: float) -> Array:
+    def _bend(self, x: Vector, value: float) -> Matrix:
         if self.hessian is None and not np.isfinite(value):
             return np.full((len(x), len(x)), np.nan)
         if self.hessian is None:
@@ -190,7 +190,7 @@ class FunctionObjective(Objective):
             )
         return found
 
-    def _called(self, what: str, function: Function, x: Array) -> Array:
+    def _called(self, what: str, function: Function, x: Vector) -> Vector:
         try:
             return np.asarray(function(np.array(x)), dtype=np.float64)  # of a copy, which it may change
         except Exception as error:
@@ -205,7 +205,7 @@ class FunctionObjective(Objective):
         return False
 
     @cached_property
-    def null(self) -> Array:
+    def null(self) -> Vector:
         """The start."""
         return self.start.copy()
 
@@ -225,20 +225,20 @@ class FunctionObjective(Objective):
         one, none = np.ones(self.columns), np.zeros(self.columns)
         return Spread(1, one, none, one, -one, one, none)
 
-    def penalised(self, w: Array) -> float:
+    def penalised(self, w: Vector) -> float:
         """Return the penalty of a point."""
         return 0.0 if self._free else float(self.penalty.value(w))
 
     def accumulate(self, of: Any) -> Any:
-        """Refuse: there are no rows to add up."""
-        raise RefusalError("a function has no rows to add up: choose a solver that takes functions.")
+        """Refuse: there are no rows to sum over."""
+        raise RefusalError("a function has no rows to sum over: choose a solver that takes functions.")
 
-    def certificate(self, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+    def certificate(self, w: Vector, tolerance: float, slopes: Vector | None = None) -> Certificate:
         """Bound how far a point is from the minimum, or from being stationary."""
         return certificate(self, w, tolerance)
 
 
-def _shown(x: Array) -> str:
+def _shown(x: Vector) -> str:
     return f"x = {np.array2string(x, precision=4, threshold=6, edgeitems=2)}"
 
 
@@ -246,7 +246,7 @@ EPS = float(np.finfo(float).eps)
 TINY = float(np.finfo(float).tiny)
 
 
-def certificate(objective: FunctionObjective, x: Array, tolerance: float) -> Certificate:
+def certificate(objective: FunctionObjective, x: Vector, tolerance: float) -> Certificate:
     """Certify a point: optimal within a bound where one is finite, else stationary.
 
     >>> from surefit.solvers.objective.function import Shape
@@ -261,14 +261,16 @@ def certificate(objective: FunctionObjective, x: Array, tolerance: float) -> Cer
         gap = gap_bound(objective, x)
         size = max(from_start, EPS * abs(objective.value(objective.start)), TINY)
         parts = {"objective": value, "gap": gap, "scale": size}
-        return Certificate("optimal", "gap over that of the start", gap / size, tolerance, parts)
+        return Certificate(
+            "optimal", "optimality gap, relative to that of the start", gap / size, tolerance, parts
+        )
     first, size = residual(objective, objective.start), _least_slope(objective)
     left = residual(objective, x)
     parts = {"objective": value, "residual": left, "scale": max(first, size)}
     return Certificate("stationary", _measure(objective), left / parts["scale"], tolerance, parts)
 
 
-def gap_bound(objective: FunctionObjective, x: Array) -> float:
+def gap_bound(objective: FunctionObjective, x: Vector) -> float:
     """Return a bound of how far F(x) is above its minimum; infinite where there is none."""
     shape, penalty = objective.loss, objective.penalty
     here = objective.at(x, 1)
@@ -285,8 +287,8 @@ def gap_bound(objective: FunctionObjective, x: Array) -> float:
     return max(bound, 0.0)
 
 
-def residual(objective: FunctionObjective, x: Array) -> float:
-    """Return the length of a proximal gradient step at x, over its step: without a penalty, the slope's."""
+def residual(objective: FunctionObjective, x: Vector) -> float:
+    """Return the length of a proximal gradient step over its step; without a penalty, of the gradient."""
     g = objective.at(x, 1).gradient
     if not np.isfinite(g).all():
         return np.inf
@@ -307,4 +309,4 @@ def _least_slope(objective: FunctionObjective) -> float:
 
 def _measure(objective: FunctionObjective) -> str:
     free = objective.penalty.name == "none"
-    return f"{'gradient' if free else 'proximal step'} over that of the start"
+    return f"{'gradient' if free else 'proximal step'}, relative to that of the start"

@@ -46,20 +46,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.penalties.ordered import Ordered
 from surefit.solvers.objective.mean_loss import MeanLoss
-from surefit.solvers.objective.newton_decrement import pull_of, stationary
+from surefit.solvers.objective.newton_decrement import stationary, subgradient_residual
 from surefit.stats.duality import Correction, FenchelExcess, Slopes
-
-Array = NDArray[np.float64]
 
 UNIT = float(np.finfo(float).eps)
 ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 KNOWN = 1e-8  # of squares of columns of length 1: half of the digits of such a direction's are true
 
 
-def greatest_cosine(objective: MeanLoss, free: Array, pull: Array, at: Slopes) -> float:
+def greatest_cosine(objective: MeanLoss, free: Matrix, pull: Vector, at: Slopes) -> float:
     """Return the greatest cosine of slopes with a free direction, where ``pull`` is what they leave.
 
     free: (p, f), directions of the coefficients. pull: (q,) or (q, K), on the coefficients and the intercept.
@@ -87,7 +86,7 @@ def greatest_cosine(objective: MeanLoss, free: Array, pull: Array, at: Slopes) -
     return max(alone, _length(parts[~plain]), _length(np.vstack([parts[plain], level])) ** 2)
 
 
-def _in_the_span(square: Array, along: Array, sizes: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _in_the_span(square: Matrix, along: Vector, sizes: Vector) -> tuple[Vector, NDArray[np.bool_]]:
     """Return pulls as parts along orthonormal directions, where the products of the given are ``square``.
 
     sizes: lengths before centring, which is what rounding is relative to. The second answer tells which
@@ -108,11 +107,11 @@ def _in_the_span(square: Array, along: Array, sizes: Array) -> tuple[Array, NDAr
     return parts / np.sqrt(np.maximum(values, least))[:, None], values > KNOWN
 
 
-def _length(parts: Array) -> float:
+def _length(parts: Matrix) -> float:
     return float(np.sqrt((parts**2).sum(axis=0)).max())
 
 
-def _cosine(pulls: Array, sizes: Array) -> float:
+def _cosine(pulls: Vector, sizes: Vector) -> float:
     worst = np.abs(pulls).max(axis=1, initial=0.0)
     return float(np.max(worst[sizes > 0] / sizes[sizes > 0], initial=0.0))
 
@@ -120,13 +119,13 @@ def _cosine(pulls: Array, sizes: Array) -> float:
 DIGITS = 4 * np.finfo(float).eps  # what coefficients and the scores of a proof round by
 
 
-def reach_of(packed: Array, at: Slopes) -> float:
+def score_bound(packed: Vector, at: Slopes) -> float:
     """Return how large the scores of a packed point can be, times the root of the weight."""
     each = np.repeat(at.squares, packed.size // len(at.squares))
     return float(np.abs(np.ravel(packed)) @ np.sqrt(each))
 
 
-def blur_of(packed: Array, at: Slopes, fit_intercept: bool) -> float:
+def rounding_cosine(packed: Vector, at: Slopes, fit_intercept: bool) -> float:
     """Return the cosine of slopes and columns that the last digits of a packed point make.
 
     An intercept carries the size of scores; without one, coefficients of columns far from zero do.
@@ -134,11 +133,11 @@ def blur_of(packed: Array, at: Slopes, fit_intercept: bool) -> float:
     if fit_intercept:
         size = ROUNDING * float(np.max(np.abs(packed[-1]))) * np.sqrt(at.weight)
     else:
-        size = DIGITS * reach_of(packed, at)
+        size = DIGITS * score_bound(packed, at)
     return float(size / np.sqrt(max(at.energy, float(np.finfo(float).tiny))))
 
 
-def noise_of_slopes(at: Slopes, reach: float) -> Array:
+def noise_of_slopes(at: Slopes, reach: float) -> Vector:
     """Return how large a sum of slopes times a column the roundings of its own can make."""
     spread = np.sqrt(np.maximum(at.squares - (at.sums / np.sqrt(at.weight)) ** 2, 0.0))
     with np.errstate(over="ignore"):
@@ -146,7 +145,7 @@ def noise_of_slopes(at: Slopes, reach: float) -> Array:
     return np.where(np.isfinite(noise), noise, 0.0)  # scores beyond all range excuse nothing
 
 
-def shared_error(gradient: Array, at: Slopes, reach: float) -> Array:
+def shared_error(gradient: Vector, at: Slopes, reach: float) -> Vector:
     """Return the part of a gradient that an error of all scores explains, as far as they round."""
     squares = np.where(at.squares > 0, at.squares, 1.0)
     each = max(float(np.sum(at.sums**2 / squares)), float(np.finfo(float).tiny))
@@ -164,7 +163,7 @@ FLAT = 1e-13  # of the greatest curvature: what bends by less is rounding
 FLATTER = (1e-9, 1e-6)
 JOINT_LIMIT = 2000  # columns whose Gram is made for a closer one
 SHARINGS = 60  # rounds in which equal levels agree on their slopes: half is left after each at the worst
-FREE_PULL = "cosine of slopes and a direction that nothing holds back"
+UNPENALISED_COSINE = "cosine of the loss derivatives and an unpenalised direction"
 ROUNDS = 8  # how often a step may free further one-sided bounds
 
 
@@ -181,7 +180,9 @@ class Gap:
     left: float = 0.0
 
 
-def certificate(objective: MeanLoss, w: Array, tolerance: float, slopes: Array | None = None) -> Certificate:
+def certificate(
+    objective: MeanLoss, w: Vector, tolerance: float, slopes: Vector | None = None
+) -> Certificate:
     """Certify a packed point: by its gap relative to the loss of a constant, or as stationary.
 
     ``slopes`` (one a row, the witness) stand in for those of a loss with kinks.
@@ -203,18 +204,18 @@ def proved(
     tolerance: float,
     *,
     left: float = 0.0,
-    slopes: Array | None = None,
+    slopes: Vector | None = None,
 ) -> Certificate:
     """Return the certificate of a gap, relative to ``scale``: the loss of a constant above the least one."""
     parts = {"objective": primal, "gap": gap, "scale": scale, "left": left}
     witness = {} if slopes is None else {"slopes": slopes}
     if left > max(gap / scale, tolerance):  # the bound is none, so nothing is said of what could be gained
-        return Certificate("stationary", FREE_PULL, left, tolerance, parts, witness)
+        return Certificate("stationary", UNPENALISED_COSINE, left, tolerance, parts, witness)
     measure = "duality gap, relative to the loss of a constant"
     return Certificate("optimal", measure, max(gap / scale, left), tolerance, parts, witness)
 
 
-def duality_gap(objective: MeanLoss, w: Array, slopes: Array | None = None) -> Gap:
+def duality_gap(objective: MeanLoss, w: Vector, slopes: Vector | None = None) -> Gap:
     """Bound P(w) - min P from above."""
     point = _Point(objective, w, slopes)
     penalty, coef = objective.penalty, point.coef
@@ -269,7 +270,7 @@ def duality_gap(objective: MeanLoss, w: Array, slopes: Array | None = None) -> G
     return best
 
 
-def _shrunk(penalty: Any, coef: Array, v: Array, paid: float, loss: float) -> float:
+def _shrunk(penalty: Any, coef: Vector, v: Vector, paid: float, loss: float) -> float:
     """Return a factor of the dual point that promises a far smaller gap, by what squares lose to it, or 1.
 
     A slope that passes the l1 of an elastic net by little costs much where its squares are weak.
@@ -298,7 +299,7 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
     squares = A[:, None] if A.ndim == 1 else None
     if squares is not None:
         open_pull = first.gradient.reshape(-1, coef.shape[1])[:p] / first.weight + squares * coef
-        blur = blur_of(point.packed, first, objective.fit_intercept)
+        blur = rounding_cosine(point.packed, first, objective.fit_intercept)
         if not squares.all() or _cosine_of_columns(open_pull, first, objective) > max(NEARLY, blur):
             return None
         A = np.diag(A)
@@ -331,7 +332,7 @@ def _joint_gap(point: _Point, primal: float, first: Slopes) -> Gap | None:
 class _Point:
     """A packed point of an objective, with its slopes."""
 
-    def __init__(self, objective: MeanLoss, w: Array, slopes: Array | None) -> None:
+    def __init__(self, objective: MeanLoss, w: Vector, slopes: Vector | None) -> None:
         self.objective = objective
         self.packed = w
         self.coef, self.intercept = objective.split(w)
@@ -343,7 +344,7 @@ class _Point:
             "slopes": slopes,
         }
 
-    def slopes_at(self, free: Array, signs: tuple[float, float] = (1.0, 1.0)) -> Slopes:
+    def slopes_at(self, free: Matrix, signs: tuple[float, float] = (1.0, 1.0)) -> Slopes:
         found: Slopes = self.objective.accumulate(partial(Slopes.of, free=free, signs=signs, **self._context))
         return found
 
@@ -371,7 +372,7 @@ def _excess_bound(objective: MeanLoss, step: Correction, at: Slopes) -> float:
     return max(float(shift[0] @ square @ shift[0]), 0.0) / at.weight
 
 
-def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array, float]]:
+def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Vector, float]]:
     """Yield ways to take the pull along free directions away: the step, the mean gradient it leaves for the
     coefficients, and the cosine that is left.
     """
@@ -406,7 +407,7 @@ def _dual_points(point: _Point, at: Slopes) -> Iterator[tuple[Correction, Array,
         yield Correction(free, np.zeros(free.shape[1] + 1), signs=signs), gradient, left
 
 
-def _with_intercept(free: Array, fit_intercept: bool) -> Array:
+def _with_intercept(free: Matrix, fit_intercept: bool) -> Matrix:
     basis = np.zeros((len(free) + fit_intercept, free.shape[1] + fit_intercept))
     basis[: len(free), : free.shape[1]] = free
     if fit_intercept:
@@ -414,11 +415,11 @@ def _with_intercept(free: Array, fit_intercept: bool) -> Array:
     return basis
 
 
-def _held(point: _Point, total: Array, free: Array, at: Slopes) -> Array:
+def _held(point: _Point, total: Vector, free: Matrix, at: Slopes) -> Matrix:
     """Return the mean gradient of the coefficients without the free directions, and without mere rounding."""
     gradient = point.objective.split(total)[0]
     # Slopes that are given come from no score, and targets in large units are no excuse for them.
-    reach = 0.0 if point.given else reach_of(point.packed, at)
+    reach = 0.0 if point.given else score_bound(point.packed, at)
     noise = point.objective.split(noise_of_slopes(at, reach))[0]
     if not point.objective.fit_intercept:  # an intercept takes the mean of all errors away
         gradient = gradient - shared_error(gradient, at, reach)
@@ -433,7 +434,7 @@ def _held(point: _Point, total: Array, free: Array, at: Slopes) -> Array:
     return np.zeros_like(gradient) if (np.abs(gradient) <= noise).all() else gradient / at.weight
 
 
-def _nearer(penalty: Ordered, coef: Array, gradient: Array, noise: Array) -> Array:
+def _nearer(penalty: Ordered, coef: Vector, gradient: Vector, noise: Vector) -> Vector:
     """Return a gradient, each slope nearer to what keeps the point where it is by what rounding made of it.
 
     Levels of a block share what is asked of them; one that rounds less leaves more of it to the others.
@@ -447,7 +448,7 @@ def _nearer(penalty: Ordered, coef: Array, gradient: Array, noise: Array) -> Arr
     return np.asarray(gradient + moved)
 
 
-def _beyond(free: Array, others: Array) -> Array:
+def _beyond(free: Matrix, others: Matrix) -> Matrix:
     """Return orthonormal directions of what others add to the free ones."""
     new = others - free @ (free.T @ others)
     new = new[:, np.linalg.norm(new, axis=0) > 1e-9]
@@ -457,14 +458,14 @@ def _beyond(free: Array, others: Array) -> Array:
     return np.asarray(axes[:, lengths > 1e-9])
 
 
-def _cosine_of_columns(gradient: Array, at: Slopes, objective: MeanLoss) -> float:
+def _cosine_of_columns(gradient: Vector, at: Slopes, objective: MeanLoss) -> float:
     """Return the greatest cosine with a column that makes up a mean gradient."""
     size = np.sqrt(objective.split(at.squares)[0]) * np.sqrt(at.energy) / at.weight
     pulls = np.abs(gradient).reshape(len(gradient), -1).max(axis=1, initial=0.0)
     return float(np.max(pulls[size > 0] / size[size > 0], initial=0.0))
 
 
-def _newton_along(at: Slopes, basis: Array, flat: float | None = None) -> tuple[Array, Array]:
+def _newton_along(at: Slopes, basis: Matrix, flat: float | None = None) -> tuple[Vector, Vector]:
     """Return the step along the basis that takes the gradient's pull along it away, and what is left.
 
     flat: of the greatest curvature of a row; directions that bend by less are left alone.
@@ -486,7 +487,7 @@ def _newton_along(at: Slopes, basis: Array, flat: float | None = None) -> tuple[
     return (beta[:, 0], left[:, 0]) if single else (beta, left)
 
 
-def _solve(matrix: Array, right: Array, flat: float = FLAT, size: Array | None = None) -> Array:
+def _solve(matrix: Matrix, right: Vector, flat: float = FLAT, size: Vector | None = None) -> Vector:
     """Solve a symmetric system, a singular one by least squares, whatever the scales of its columns."""
     if not len(right):
         return np.zeros(0)
@@ -495,16 +496,16 @@ def _solve(matrix: Array, right: Array, flat: float = FLAT, size: Array | None =
     scaled = matrix / size[:, None] / size
     if not (np.isfinite(scaled).all() and np.isfinite(right).all()):
         return np.zeros_like(right)  # beyond the range of floats there is no step, and no proof
-    found: Array = linalg.lstsq(scaled, right / size, cond=flat, check_finite=False)[0] / size
+    found: Vector = linalg.lstsq(scaled, right / size, cond=flat, check_finite=False)[0] / size
     return found
 
 
-def stationarity(objective: MeanLoss, w: Array, tolerance: float) -> Certificate:
+def stationarity(objective: MeanLoss, w: Vector, tolerance: float) -> Certificate:
     """Certify a point by the cosine of the slopes with each column, after the penalty's own pull."""
     point = _Point(objective, w, None)
     at = point.slopes_at(np.zeros((objective.columns, 0)))
     gradient, intercept = objective.split(at.gradient / at.weight)
-    pull = pull_of(objective.penalty, point.coef, gradient)
+    pull = subgradient_residual(objective.penalty, point.coef, gradient)
     if objective.fit_intercept:
         pull = np.concatenate([pull, np.abs(np.asarray(intercept))[None]])
     size = np.sqrt(at.squares) * np.sqrt(at.energy) / at.weight

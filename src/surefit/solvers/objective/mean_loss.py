@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source, in_memory
@@ -25,8 +25,6 @@ from surefit.stats.moments import Moments
 from surefit.stats.spread import Spread
 from surefit.stats.target_sums import TargetSums
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class At:
@@ -36,8 +34,8 @@ class At:
     """
 
     value: float
-    gradient: Array
-    hessian: Array
+    gradient: Vector
+    hessian: Matrix
 
 
 class MeanLoss:
@@ -121,11 +119,11 @@ class MeanLoss:
         size = self.columns + self.fit_intercept
         return (size,) if self.outputs is None else (size, self.outputs)
 
-    def split(self, w: Array) -> tuple[Array, Any]:
+    def split(self, w: Vector) -> tuple[Vector, Any]:
         """Return coefficients and intercept; None for an intercept that there is not."""
         return (w[:-1], w[-1]) if self.fit_intercept else (w, None)
 
-    def at(self, w: Array, order: Literal[0, 1, 2] = 1) -> At:
+    def at(self, w: Vector, order: Literal[0, 1, 2] = 1) -> At:
         """Evaluate the mean loss in one pass."""
         coef, intercept = self.split(w)
         of = partial(Curvature.of, loss=self.loss, w=coef, intercept=intercept, order=order)
@@ -138,15 +136,15 @@ class MeanLoss:
         self.passes += 1
         return self.engine.accumulate(of, self.source)
 
-    def value(self, w: Array) -> float:
+    def value(self, w: Vector) -> float:
         """Return mean loss plus penalty."""
         return self.at(w, 0).value + self.penalised(w)
 
-    def penalised(self, w: Array) -> float:
+    def penalised(self, w: Vector) -> float:
         """Return the penalty of the coefficients in a packed point."""
         return float(self.penalty.value(self.split(w)[0]))
 
-    def prox(self, v: Array, step: float) -> Array:
+    def prox(self, v: Vector, step: float) -> Vector:
         """Return the proximal point of the penalty; an intercept stays as it is."""
         moved = np.array(v)
         coef = moved[:-1] if self.fit_intercept else moved
@@ -155,14 +153,14 @@ class MeanLoss:
 
     @cached_property
     def rows(self) -> Batch | None:
-        """All rows, where they are in memory already; None for a source that is read piece by piece."""
+        """All rows, where they are in memory already; None for a source that is read in batches."""
         return in_memory(self.source)
 
     def need_rows(self, who: str) -> Batch:
-        """Return all rows, or refuse for a source that is read piece by piece."""
+        """Return all rows, or refuse for a source that is read in batches."""
         if self.rows is None:
             raise RefusalError(
-                f"{who} needs all rows in memory, and this table is read piece by piece: choose a solver "
+                f"{who} needs all rows in memory, but this table is read in batches: choose a solver "
                 "that streams, such as 'proximal_newton', or load the table as one array."
             )
         return self.rows
@@ -186,7 +184,7 @@ class MeanLoss:
         return found
 
     @cached_property
-    def null(self) -> Array:
+    def null(self) -> Vector:
         """The packed point without coefficients, its intercept that of the mean target."""
         start = np.zeros(self.shape)
         if self.fit_intercept and self.loss.task == "regression":

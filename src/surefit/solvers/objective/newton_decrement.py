@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.penalties.base import Penalty
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.mean_loss import MeanLoss
-
-Array = NDArray[np.float64]
 
 LARGEST = 2000  # columns, whose square is kept and taken apart
 SATURATED = 1e-8  # of the loss of a constant: below, what is left of the loss is no objective to be close to
@@ -50,26 +49,26 @@ class ObservedLoss:
         return self.loss.observed_curvature(y, z)
 
 
-def stationary(objective: MeanLoss, w: Array, value: float, cosine: float, tolerance: float) -> Certificate:
+def stationary(objective: MeanLoss, w: Vector, value: float, cosine: float, tolerance: float) -> Certificate:
     """Certify a packed point by the cosine of slopes and columns, or by its decrement where that says more.
 
     value: the objective there.
     """
-    measure, fall = "cosine of slopes and columns", decrement_of(objective, w, value)
+    measure, fall = "cosine of the loss derivatives and a column", decrement_of(objective, w, value)
     if fall and fall["decrement"] > cosine * fall["scale"]:
-        measure = "gain of a Newton step, relative to the loss"
+        measure = "predicted decrease of a Newton step, relative to the loss"
         cosine = fall["decrement"] / max(fall["scale"], TINY)
     return Certificate("stationary", measure, cosine, tolerance, {"objective": value, **fall})
 
 
-def pull_of(penalty: Penalty, coef: Array, gradient: Array) -> Array:
-    """Return how far slopes are from what the penalty holds, coefficient by coefficient."""
+def subgradient_residual(penalty: Penalty, coef: Vector, gradient: Vector) -> Vector:
+    """Return the distance of minus the gradient from the subgradients, coefficient by coefficient."""
     if penalty.offers("subdifferential_distance"):
         return np.asarray(penalty.subdifferential_distance(coef, gradient))
     return np.asarray(np.abs(coef - penalty.prox(coef - gradient, 1.0)))
 
 
-def decrement_of(objective: MeanLoss, w: Array, value: float) -> dict[str, float]:
+def decrement_of(objective: MeanLoss, w: Vector, value: float) -> dict[str, float]:
     """Return the decrement at a packed point and what it is small beside; nothing where it is not known.
 
     value: the objective there. flat: how many directions do not bend beyond rounding. It is known for losses
@@ -89,7 +88,7 @@ def decrement_of(objective: MeanLoss, w: Array, value: float) -> dict[str, float
     floor = objective.targets.floor / objective.targets.weight
     constant = objective.scale if np.isfinite(objective.scale) else 0.0
     found = {"scale": max(value - floor, 0.0) + SATURATED * constant}
-    axes = bent_axes(objective, SecondDerivatives(objective), w)
+    axes = hessian_axes(objective, SecondDerivatives(objective), w)
     if axes is None:
         return {"decrement": np.inf, **found, "flat": 0.0}
     return {"decrement": axes.decrement(), **found, "flat": float(np.count_nonzero(axes.flat(NEARLY)))}
@@ -102,18 +101,18 @@ def _is_known(objective: MeanLoss) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class BentAxes:
-    """Directions that bend apart from each other, a column each, whatever the units of columns.
+class HessianAxes:
+    """Eigenvectors of the Hessian of scaled columns, a column each.
 
-    bends: by how much, where negative counts as positive. slopes: of the objective along them.
+    bends: the absolute eigenvalues. slopes: of the objective along them.
     """
 
-    axes: Array
-    bends: Array
-    slopes: Array
+    axes: Matrix
+    bends: Vector
+    slopes: Vector
 
     def flat(self, least: float = 1.0) -> NDArray[np.bool_]:
-        """Return which bend by no more than some multiple of what rounding makes."""
+        """Return which have a curvature of no more than some multiple of what rounding makes."""
         return np.asarray(self.bends <= least * len(self.bends) * EPS * self.bends.max(initial=0.0))
 
     def decrement(self) -> float:
@@ -122,8 +121,8 @@ class BentAxes:
         return float(0.5 * np.sum(self.slopes[bent] ** 2 / self.bends[bent]))
 
 
-def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Array) -> BentAxes | None:
-    """Take the second derivatives at a packed point apart; None where they are not finite."""
+def hessian_axes(objective: MeanLoss, second: SecondDerivatives, w: Vector) -> HessianAxes | None:
+    """Decompose the Hessian at a packed point; None where they are not finite."""
     here = second.at(second.inner(w), 2, ObservedLoss(objective.loss))
     coef, g, H = objective.split(w)[0], here.gradient.copy(), here.hessian.copy()
     some, squares = slice(0, objective.columns), objective.penalty.quadratic(objective.columns)
@@ -136,4 +135,4 @@ def bent_axes(objective: MeanLoss, second: SecondDerivatives, w: Array) -> BentA
     size = np.sqrt(np.abs(np.diagonal(H)))
     size = np.where(size > 0, size, 1.0)
     bends, axes = linalg.eigh(H / size[:, None] / size, check_finite=False)
-    return BentAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))
+    return HessianAxes(axes / size[:, None], np.abs(bends), axes.T @ (g / size))

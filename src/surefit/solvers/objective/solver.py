@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import RefusalError
@@ -17,7 +15,6 @@ from surefit.core.registry import Registered, lookup, members
 from surefit.core.trace import Trace
 from surefit.solvers.objective.base import Objective
 
-Array = NDArray[np.float64]
 Stop = Literal["certificate", "limit", "stalled", "asked"]
 
 CLOSE = 1e-6  # of what is left of the loss: a gap of no more is small beside the objective itself
@@ -57,7 +54,7 @@ class Solution:
     ``asked`` to by a callback. found: what else the solver learnt, such as the knots of a path.
     """
 
-    x: Array
+    x: Vector
     value: float
     certificate: Certificate
     iterations: int
@@ -73,7 +70,7 @@ class Solution:
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What is wrong with the way that the solver went, if anything."""
+        """What is wrong with the convergence of the solver, if anything."""
         return diagnose({"trace": self.trace, "certificate": self.certificate})
 
 
@@ -94,24 +91,26 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
         self.max_iter = max_iter
 
     @abstractmethod
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from the objective's ``null``."""
 
     def refusal(self, objective: Objective) -> str | None:
         """Return a sentence that says why this solver cannot take the objective; None if it can."""
         loss, penalty = objective.loss, objective.penalty
-        who = f"the {self.name} solver"
+        who = f"solver {self.name!r}"
         if not (objective.tabular or self.functions):
-            return f"{who} reads rows, and a function has none."
+            return f"{who} needs rows of data, and a function has none."
         for need in self.needs.loss:
             if not _has(loss, need):
-                return f"{who} needs a loss with {_in_words(need)}, and the {loss.name} loss has none."
+                return f"{who} needs {_in_words(need, 'loss')}, which the {loss.name} loss is not."
         for need in self.needs.penalty:
             if not _offered(penalty, need, objective.columns):
                 named = type(penalty).__name__
-                return f"{who} needs a penalty with {_in_words(need)}, and {named} has none."
+                return f"{who} needs {_in_words(need, 'penalty')}, which {named} is not."
         if self.needs.rows and objective.rows is None:
-            return f"{who} needs all rows in memory, and this table is read piece by piece."
+            return f"{who} needs all rows in memory, but this table is read in batches."
         return self._refusal(objective)
 
     def _refusal(self, objective: Objective) -> str | None:
@@ -123,17 +122,21 @@ class Solver(Registered, kind="solver", folder="surefit.solvers"):
         reason = self.refusal(objective)
         if reason is not None:
             others = [name for name in suited(objective) if name != self.name]
-            rest = f"choose {' or '.join(others)}" if others else "no solver takes this pair"
+            rest = (
+                f"choose {' or '.join(others)}"
+                if others
+                else "no solver supports this loss with this penalty"
+            )
             raise RefusalError(f"{reason[:-1]}: {rest}.")
 
-    def _finish(
+    def finish(
         self,
         objective: Objective,
-        x: Array,
+        x: Vector,
         trace: Trace,
         stopped: Stop,
         *,
-        slopes: Array | None = None,
+        slopes: Vector | None = None,
         proof: Certificate | None = None,
         found: dict[str, Any] | None = None,
     ) -> Solution:
@@ -166,20 +169,21 @@ def _offered(penalty: Any, need: str, columns: int) -> bool:
 
 
 _WORDS = {
-    "smooth": "a derivative everywhere",
-    "convex": "a convex shape",
-    "smoothness": "a bound on its curvature",
-    "table": "one set of numbers a coefficient",
-    "quadratic": "squares alone",
-    "separable": "a sum over single coefficients",
-    "kinks": "straight pieces",
-    "dual_plan": "a hinge or a tube",
-    "pieces": "a scale that is free",
+    "smooth": "a differentiable {}",
+    "convex": "a convex {}",
+    "smoothness": "a {} with bounded curvature",
+    "observed_curvature": "a {} with second derivatives",
+    "table": "a separable elastic-net {}, with or without bounds",
+    "quadratic": "a quadratic (L2) {}",
+    "separable": "a separable {}",
+    "kinks": "a piecewise-linear {}",
+    "dual_plan": "a hinge or epsilon-insensitive {}",
+    "pieces": "a {} with a free scale",
 }
 
 
-def _in_words(need: str) -> str:
-    return _WORDS.get(need, need)
+def _in_words(need: str, what: str) -> str:
+    return _WORDS.get(need, f"a {{}} with {need}()").format(what)
 
 
 # A pass for second derivatives of m coefficients costs about m / 30 passes for first ones, as cores multiply
@@ -213,7 +217,7 @@ def choose(objective: Objective, **options: Any) -> Solver:
             if solver.refusal(objective) is None:
                 return solver
     raise RefusalError(
-        f"no solver takes the {objective.loss.name} loss with {type(objective.penalty).__name__} on this "
+        f"no solver supports the {objective.loss.name} loss with {type(objective.penalty).__name__} on this "
         "table: choose another loss or penalty, or load the table as one array."
     )
 
@@ -233,8 +237,8 @@ def _preferred(objective: Objective) -> Iterator[str]:
     yield "column_newton"
     yield "fista"
     yield "proximal_newton"  # where nothing cheaper streams
-    yield "frisch_newton"  # losses of straight pieces
-    yield "primal_dual"  # losses with kinks
+    yield "frisch_newton"  # piecewise-linear losses
+    yield "primal_dual"  # other losses that are not smooth
     yield "proximal_gradient"
 
 

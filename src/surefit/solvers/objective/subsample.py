@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.solvers.objective.base import Objective
@@ -19,7 +20,7 @@ SHARE = 16
 ROUGH = 1e-3  # the gap asked of a sample: its rows are not the answer's
 
 
-def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float64] | None:
+def start_from_sample(solver: Solver, objective: Objective) -> Vector | None:
     """Return the solution for one row in sixteen; None where rows are few, or not in memory.
 
     Where the solver learns a scale as well, the objective's loss is left at the sample's.
@@ -32,7 +33,7 @@ def start_from_sample(solver: Solver, objective: Objective) -> NDArray[np.float6
     return found
 
 
-def solve_sample(solver: Solver, sample: Objective) -> NDArray[np.float64]:
+def solve_sample(solver: Solver, sample: Objective) -> Vector:
     """Return the minimiser over a sample, no closer than its rows are worth."""
     rough = type(solver)(tolerance=max(ROUGH, solver.tolerance), max_iter=solver.max_iter)
     return rough.solve(sample, None, Trace()).x

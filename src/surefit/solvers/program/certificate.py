@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
-from surefit.solvers.program.data import Matrix, Multipliers, Program, Vector
+from surefit.solvers.program.data import DenseOrSparse, Multipliers, Program
 
 
 def optimality_certificate(
@@ -60,7 +61,7 @@ def optimality_certificate(
 def infeasibility_certificate(
     program: Program, multipliers: Multipliers, tolerance: float = 1e-8
 ) -> Certificate:
-    """Recompute whether a mixture of the constraints says 0 ≤ a negative number: the measure is what is left.
+    """Recompute whether multipliers of the constraints prove 0 ≤ a negative number, as in Farkas' lemma.
 
     >>> program = Program.of(None, [0.0], A_ub=[[1.0], [-1.0]], b_ub=[0.0, -1.0])
     >>> mixture = Multipliers(np.ones(2), np.zeros(0), np.zeros(1), np.zeros(1))
@@ -85,14 +86,19 @@ def infeasibility_certificate(
     value = wrong / float(size.max()) if right < 0 and size.max() > 0 else np.inf
     parts = {"contradiction": right, "left over": float(left.max())}
     return Certificate(
-        "infeasible", "relative error of the mixture", value, tolerance, parts, {"mixture": multipliers}
+        "infeasible",
+        "relative error of the Farkas certificate",
+        value,
+        tolerance,
+        parts,
+        {"mixture": multipliers},
     )
 
 
 def unboundedness_certificate(
     program: Program, x: Vector, ray: Vector, tolerance: float = 1e-8
 ) -> Certificate:
-    """Recompute whether the objective falls for ever along a ray from x that stays feasible."""
+    """Recompute whether the objective is unbounded along a ray from x that stays feasible."""
     fall = float(program.c @ ray)
     leaving = [
         np.maximum(_relative(program.A_ub, ray), 0.0),
@@ -108,7 +114,7 @@ def unboundedness_certificate(
     return Certificate("unbounded", "relative violation", value, tolerance, parts, {"ray": ray, "x": x})
 
 
-def _relative(matrix: Matrix, ray: Vector) -> Vector:
+def _relative(matrix: DenseOrSparse, ray: Vector) -> Vector:
     """Return the product, each entry relative to what it is a sum of."""
     image, size = np.asarray(matrix @ ray, dtype=np.float64), abs(matrix) @ np.abs(ray)
     relative: Vector = np.divide(image, size, out=np.zeros_like(image), where=size > 0)

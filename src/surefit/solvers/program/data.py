@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 
-Vector = NDArray[np.float64]
-Matrix = Any  # a two-dimensional array of floats, or a sparse matrix in compressed rows
+DenseOrSparse = Any  # a two-dimensional array of floats, or a sparse matrix in compressed rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,11 @@ class Program:
     1.0
     """
 
-    Q: Matrix
+    Q: DenseOrSparse
     c: Vector
-    A_ub: Matrix
+    A_ub: DenseOrSparse
     b_ub: Vector
-    A_eq: Matrix
+    A_eq: DenseOrSparse
     b_eq: Vector
     lower: Vector
     upper: Vector
@@ -79,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Multipliers:
-    """The price of each constraint: of A_ub, of A_eq (of either sign), and of the bounds."""
+    """The multiplier of each constraint: of A_ub, of A_eq (of either sign), and of the bounds."""
 
     ub: Vector
     eq: Vector
@@ -92,7 +91,7 @@ class Multipliers:
         return total
 
 
-def _rows(name: str, matrix: Any, target_name: str, target: Any, n: int) -> tuple[Matrix, Vector]:
+def _rows(name: str, matrix: Any, target_name: str, target: Any, n: int) -> tuple[DenseOrSparse, Vector]:
     if (matrix is None) != (target is None):
         missing, given = (name, target_name) if matrix is None else (target_name, name)
         raise DataError(f"{given} is given without {missing}; give both or neither.")
@@ -106,7 +105,7 @@ def _rows(name: str, matrix: Any, target_name: str, target: Any, n: int) -> tupl
     return rows, right
 
 
-def _matrix(name: str, given: Any, n: int) -> Matrix:
+def _matrix(name: str, given: Any, n: int) -> DenseOrSparse:
     if sparse.issparse(given):
         matrix = sparse.csr_matrix(given, dtype=np.float64)
         entries = matrix.data
@@ -130,14 +129,14 @@ def _vector(name: str, given: Any) -> Vector:
     return vector
 
 
-def _numbers(name: str, given: Any) -> NDArray[np.float64]:
+def _numbers(name: str, given: Any) -> Vector:
     try:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(f"{name} must hold numbers only, in rows of one length.") from None
 
 
-def _require_finite(name: str, entries: NDArray[np.float64]) -> None:
+def _require_finite(name: str, entries: Vector) -> None:
     if not np.isfinite(entries).all():
         raise DataError(
             f"{name} holds NaN or infinity; give finite numbers, and leave out rows that bind nothing."

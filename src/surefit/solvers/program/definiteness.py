@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
-from surefit.solvers.program.data import Matrix, Program, Vector
+from surefit.solvers.program.data import DenseOrSparse, Program
 
 # A matrix that is positive semidefinite on paper has eigenvalues above this times its size and rows.
 ROUNDINGS = 32 * float(np.finfo(np.float64).eps)
@@ -22,7 +22,7 @@ class Curvature:
     least: float
     direction: Vector
     within: float  # on the directions that no equation forbids
-    free: NDArray[np.float64] | None  # an orthonormal basis of these, where Q alone is not convex
+    free: Matrix | None  # an orthonormal basis of these, where Q alone is not convex
 
 
 def curvature_of(program: Program) -> Curvature:
@@ -54,19 +54,19 @@ def smallest_curvature(program: Program) -> float:
 
 
 def require_convex(program: Program) -> Curvature:
-    """Refuse a programme whose objective bends down in a direction that the equations allow."""
+    """Refuse a programme whose objective is concave in a direction that the equations allow."""
     found = curvature_of(program)
     if found.within < 0:
         shown = np.array2string(found.direction, precision=4, threshold=6, max_line_width=200)
-        where = ", also where its equations hold" if found.free is not None else ""
+        where = ", also on the null space of its equations" if found.free is not None else ""
         raise RefusalError(
             f"Q is not positive semidefinite{where}: its eigenvalue {found.least:.6g} has the eigenvector "
-            f"{shown}, along which the objective bends down; give a convex Q, or equations that rule it out."
+            f"{shown}, along which the objective is concave; give a convex Q, or equations that rule it out."
         )
     return found
 
 
-def equations_of(program: Program) -> NDArray[np.float64]:
+def equations_of(program: Program) -> Matrix:
     """Return the rows that are equations: of A_eq, pairs of opposite inequalities, and fixed variables."""
     rows = [_dense(program.A_eq)]
     first, _ = opposite_rows(program)
@@ -93,12 +93,12 @@ def opposite_rows(program: Program) -> tuple[list[int], list[int]]:
     return first, second
 
 
-def _dense(matrix: Matrix) -> NDArray[np.float64]:
-    dense: NDArray[np.float64] = matrix.toarray() if sparse.issparse(matrix) else matrix
+def _dense(matrix: DenseOrSparse) -> Matrix:
+    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     return dense
 
 
-def _is_positive(Q: Matrix) -> bool:
+def _is_positive(Q: DenseOrSparse) -> bool:
     """Whether a factorisation proves that Q has no negative eigenvalue beyond rounding."""
     size = abs(Q).sum(axis=1).max()
     lift = ROUNDINGS * Q.shape[0] * size
@@ -118,7 +118,7 @@ def _is_positive(Q: Matrix) -> bool:
     return bool(linalg.lapack.dpotrf(Q + lift * np.eye(len(Q)), lower=1, overwrite_a=1)[1] == 0)
 
 
-def _least(Q: NDArray[np.float64], size: float = 0.0) -> tuple[float, Vector]:
+def _least(Q: Matrix, size: float = 0.0) -> tuple[float, Vector]:
     values, vectors = linalg.eigh(Q, subset_by_index=[0, 0])
     rounding = ROUNDINGS * len(Q) * max(size, float(np.abs(Q).sum(axis=1).max()))
     return (float(values[0]) if values[0] < -rounding else 0.0), vectors[:, 0]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
-from surefit.solvers.program.data import Vector
 from surefit.solvers.program.kkt_system import System
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 
 TARGET = 1e-10  # relative; polishing brings the rest, and the proof is measured in the user's units
 NEAR, PATIENCE = (
@@ -27,7 +27,7 @@ FAR = 1e13  # in balanced units a solution has size 1: whoever comes here is on 
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class InteriorSolution:
     """The point where the search ended: y, prices and slacks of all inequalities, prices of the equations."""
 
     y: Vector
@@ -40,13 +40,13 @@ class Inside:
 class Inequalities:
     """The rows of G, then the upper bounds, then the lower ones, as one system Cy ≤ right."""
 
-    problem: Balanced
+    problem: ScaledProgram
     high: NDArray[np.intp]
     low: NDArray[np.intp]
     right: Vector
 
     @classmethod
-    def of(cls, problem: Balanced) -> Inequalities:
+    def of(cls, problem: ScaledProgram) -> Inequalities:
         """Collect what is finite."""
         high, low = np.flatnonzero(np.isfinite(problem.upper)), np.flatnonzero(np.isfinite(problem.lower))
         right = np.concatenate([problem.h, problem.upper[high], -problem.lower[low]])
@@ -90,7 +90,7 @@ class Conditions:
     open: float  # the largest of all, relative
 
 
-def interior_point(problem: Balanced, trace: Trace, max_iter: int) -> Inside:
+def interior_point(problem: ScaledProgram, trace: Trace, max_iter: int) -> InteriorSolution:
     """Search until nothing relative is left, or until no round gains any more; return the best point met."""
     rows = Inequalities.of(problem)
     at = best = _start(problem, rows)
@@ -121,7 +121,7 @@ def interior_point(problem: Balanced, trace: Trace, max_iter: int) -> Inside:
         if reach < 0.1:  # what bent the step may be wrong so far out: back towards the middle instead
             step = _direction(rows, system, at, left, product - 0.5 * left.level)
             reach = min(1.0, SHY * _reach(at, step))
-        at = Inside(
+        at = InteriorSolution(
             at.y + reach * step.y,
             at.prices + reach * step.prices,
             at.slacks + reach * step.slacks,
@@ -130,7 +130,7 @@ def interior_point(problem: Balanced, trace: Trace, max_iter: int) -> Inside:
     return best
 
 
-def _conditions(problem: Balanced, rows: Inequalities, at: Inside) -> Conditions:
+def _conditions(problem: ScaledProgram, rows: Inequalities, at: InteriorSolution) -> Conditions:
     curved = problem.Q @ at.y
     dual = curved + problem.c + rows.transposed(at.prices) + problem.A.T @ at.equations
     over, missed = rows.times(at.y) + at.slacks - rows.right, problem.A @ at.y - problem.b
@@ -146,15 +146,17 @@ def _conditions(problem: Balanced, rows: Inequalities, at: Inside) -> Conditions
     return Conditions(dual, over, missed, gap / max(len(at.slacks), 1), value, largest)
 
 
-def _direction(rows: Inequalities, system: System, at: Inside, left: Conditions, aim: Vector) -> Inside:
+def _direction(
+    rows: Inequalities, system: System, at: InteriorSolution, left: Conditions, aim: Vector
+) -> InteriorSolution:
     """Return the step that closes every condition, with slack times price lowered by ``aim``."""
     first = -left.dual - rows.transposed((at.prices * left.over - aim) / at.slacks)
     y, equations = system.solve(first, -left.missed)
     prices = (at.prices * (rows.times(y) + left.over) - aim) / at.slacks
-    return Inside(y, prices, -(aim + at.slacks * prices) / at.prices, equations)
+    return InteriorSolution(y, prices, -(aim + at.slacks * prices) / at.prices, equations)
 
 
-def _reach(at: Inside, step: Inside) -> float:
+def _reach(at: InteriorSolution, step: InteriorSolution) -> float:
     """Return the largest multiple of the step that keeps every slack and price positive."""
     size = np.concatenate([at.slacks, at.prices])
     change = np.concatenate([step.slacks, step.prices])
@@ -162,12 +164,12 @@ def _reach(at: Inside, step: Inside) -> float:
     return float((-size[falling] / change[falling]).min(initial=np.inf))
 
 
-def _start(problem: Balanced, rows: Inequalities) -> Inside:
+def _start(problem: ScaledProgram, rows: Inequalities) -> InteriorSolution:
     """Solve with squared slacks for their constraints, and shift slacks and prices until all are positive."""
     ones = np.ones(len(rows.right))
     y, equations = rows.system(ones).solve(rows.transposed(rows.right) - problem.c, problem.b)
     slacks = rows.right - rows.times(y)
-    return Inside(y, _positive(-slacks), _positive(slacks), equations)
+    return InteriorSolution(y, _positive(-slacks), _positive(slacks), equations)
 
 
 def _positive(values: Vector) -> Vector:

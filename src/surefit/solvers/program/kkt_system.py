@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg, sparse
 
-from surefit.solvers.program.data import Matrix, Vector
+from surefit.core.arrays import Vector
+from surefit.solvers.program.data import DenseOrSparse
 
 # The square root of a rounding: what is added costs half the digits, and refinement brings them back.
 REGULAR = 1e-9
@@ -24,7 +25,9 @@ ENOUGH = 1e-9  # relative: a step of nine digits keeps the rounds quick
 class System:
     """Factorise for weights D of the bounds and W of the rows of G."""
 
-    def __init__(self, Q: Matrix, G: Matrix, A: Matrix, bounds: Vector, weights: Vector) -> None:
+    def __init__(
+        self, Q: DenseOrSparse, G: DenseOrSparse, A: DenseOrSparse, bounds: Vector, weights: Vector
+    ) -> None:
         self.Q, self.G, self.A, self.bounds, self.weights = Q, G, A, bounds, weights
         self._inverse = self._sparse(0.0) if sparse.issparse(Q) else self._dense()
         self._pivoted = not sparse.issparse(Q)

@@ -15,7 +15,7 @@ from surefit.solvers.program.certificate import optimality_certificate
 from surefit.solvers.program.data import Program
 from surefit.solvers.program.phase_one import require_answer
 from surefit.solvers.program.polish import unscaled
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 from surefit.solvers.program.solution import ProgramSolution
 
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -42,7 +42,7 @@ def linear_program(
     (array([ 0., 42.]), -84.0, True)
     """
     program = Program.of(None, c, A_ub, b_ub, A_eq, b_eq, bounds)
-    problem = Balanced.of(program)
+    problem = ScaledProgram.of(program)
     trace = Trace() if trace is None else trace
     upper = (problem.G, problem.h) if len(problem.h) else (None, None)
     equal = (problem.A, problem.b) if len(problem.b) else (None, None)
@@ -65,7 +65,9 @@ def linear_program(
         if certificate.holds:
             break
     if best is None:
-        raise RuntimeError("linear_program: HiGHS gave no answer; scale the constraints to like sizes.")
+        raise RuntimeError(
+            "linear_program: HiGHS returned no solution; scale the constraints to similar sizes."
+        )
     if not best.certificate.holds:
         warn(f"linear_program: {best.certificate.statement}", CertificateWarning)
     return best

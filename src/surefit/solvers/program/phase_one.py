@@ -6,17 +6,18 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.solvers.program.certificate import infeasibility_certificate, unboundedness_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.data import Multipliers, Program
+from surefit.solvers.program.scaling import ScaledProgram
 
 SEEN = 1e-9  # in balanced units, where the numbers are about 1: less than this is rounding
 
 
 class NoAnswerError(RefusalError):
-    """There is no minimum; ``certificate`` holds the proof, and its witness the mixture or the ray."""
+    """There is no minimum; ``certificate`` is the proof, and its witness the multipliers or the ray."""
 
     def __init__(self, message: str, certificate: Certificate) -> None:
         super().__init__(message)
@@ -28,12 +29,12 @@ class InfeasibleError(NoAnswerError):
 
 
 class UnboundedError(NoAnswerError):
-    """The objective falls for ever."""
+    """The objective is unbounded below."""
 
 
 def require_answer(program: Program) -> None:
     """Raise the proof that there is no minimum, where one is found."""
-    problem = Balanced.of(program)
+    problem = ScaledProgram.of(program)
     start = _feasible(program, problem)
     ray = _ray(problem)
     if ray is not None:
@@ -42,13 +43,13 @@ def require_answer(program: Program) -> None:
         if certificate.holds:
             shown = np.array2string(down / np.abs(down).max(), precision=4, threshold=6, max_line_width=200)
             raise UnboundedError(
-                f"the objective has no minimum: it falls for ever along the direction {shown}, which no "
-                "constraint forbids; add a constraint or a bound against it.",
+                f"the problem is unbounded: the objective decreases without limit along the direction {shown}"
+                "; add a constraint or a bound against it.",
                 certificate,
             )
 
 
-def _feasible(program: Program, problem: Balanced) -> Vector:
+def _feasible(program: Program, problem: ScaledProgram) -> Vector:
     """Return a point of least total violation; raise where that is not zero."""
     n, g, m = len(problem.c), len(problem.h), len(problem.b)
     up = sparse.hstack([sparse.csr_matrix(problem.G), -sparse.eye(g), sparse.csr_matrix((g, 2 * m))])
@@ -90,7 +91,7 @@ def _told(mixture: Multipliers) -> str:
     return " and ".join(parts)
 
 
-def _ray(problem: Balanced) -> Vector | None:
+def _ray(problem: ScaledProgram) -> Vector | None:
     """Return a direction of no curvature along which costs fall and every constraint stays met."""
     up = sparse.csr_matrix(problem.G)
     eq = sparse.vstack([sparse.csr_matrix(problem.A), sparse.csr_matrix(problem.Q)])

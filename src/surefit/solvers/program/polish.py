@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from surefit.solvers.program.data import Multipliers, Vector
-from surefit.solvers.program.interior_point import Inequalities, Inside
+from surefit.core.arrays import Vector
+from surefit.solvers.program.data import Multipliers
+from surefit.solvers.program.interior_point import Inequalities, InteriorSolution
 from surefit.solvers.program.kkt_system import System
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 
 
-def polished(problem: Balanced, inside: Inside) -> tuple[Vector, Multipliers]:
+def polished(problem: ScaledProgram, inside: InteriorSolution) -> tuple[Vector, Multipliers]:
     """Return x and prices with every constraint either met exactly or free of price.
 
     Of slack and price of a constraint one goes to zero: the smaller of the two tells which.
@@ -42,7 +43,7 @@ def polished(problem: Balanced, inside: Inside) -> tuple[Vector, Multipliers]:
     return unscaled(problem, y, of_g, every[:m], of_low, of_high)
 
 
-def as_found(problem: Balanced, inside: Inside) -> tuple[Vector, Multipliers]:
+def as_found(problem: ScaledProgram, inside: InteriorSolution) -> tuple[Vector, Multipliers]:
     """Return x and prices where the search ended."""
     rows = Inequalities.of(problem)
     of_g, high, low = rows.split(inside.prices)
@@ -52,7 +53,7 @@ def as_found(problem: Balanced, inside: Inside) -> tuple[Vector, Multipliers]:
 
 
 def unscaled(
-    problem: Balanced, y: Vector, g: Vector, equations: Vector, low: Vector, high: Vector
+    problem: ScaledProgram, y: Vector, g: Vector, equations: Vector, low: Vector, high: Vector
 ) -> tuple[Vector, Multipliers]:
     """Return everything in the user's units, with no price below zero."""
     positive = (np.maximum(part, 0.0) for part in (low, high))

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import CertificateWarning
 from surefit.core.errors import warn
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
+from surefit.solvers.program.data import Multipliers, Program
 from surefit.solvers.program.definiteness import Curvature, equations_of, opposite_rows, require_convex
 from surefit.solvers.program.interior_point import interior_point
 from surefit.solvers.program.phase_one import require_answer
 from surefit.solvers.program.polish import as_found, polished
-from surefit.solvers.program.scaling import Balanced
+from surefit.solvers.program.scaling import ScaledProgram
 from surefit.solvers.program.solution import ProgramSolution
 
 
@@ -51,7 +52,7 @@ def quadratic_program(
     curvature = require_convex(program)
     solved = _where_equations_hold(program, curvature) if curvature.free is not None else program
     trace = Trace() if trace is None else trace
-    problem = Balanced.of(solved)
+    problem = ScaledProgram.of(solved)
     with np.errstate(all="ignore"):  # what overflows on the way to nowhere is looked at below
         inside = interior_point(problem, trace, max_iter)
         candidates = [as_found(problem, inside), polished(problem, inside)]

@@ -8,25 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from surefit.solvers.program.data import Matrix, Multipliers, Program, Vector
+from surefit.core.arrays import Vector
+from surefit.solvers.program.data import DenseOrSparse, Multipliers, Program
 from surefit.solvers.program.definiteness import opposite_rows
 
 ROUNDS = 12  # each takes the square root of what is out of balance
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced:
+class ScaledProgram:
     """Minimise ½y'Qy + c'y with Gy ≤ h, Ay = b, lower ≤ y ≤ upper, where x = columns · length · y.
 
     Pairs of opposite inequalities and fixed variables have become equations: they have no inside for an
     interior point to be in.
     """
 
-    Q: Matrix
+    Q: DenseOrSparse
     c: Vector
-    G: Matrix
+    G: DenseOrSparse
     h: Vector
-    A: Matrix
+    A: DenseOrSparse
     b: Vector
     lower: Vector
     upper: Vector
@@ -41,7 +42,7 @@ class Balanced:
     source: Program
 
     @classmethod
-    def of(cls, program: Program) -> Balanced:
+    def of(cls, program: Program) -> ScaledProgram:
         """Bring rows and columns to like size by turns, then the right-hand sides, then the objective."""
         pairs = opposite_rows(program)
         kept = np.setdiff1d(np.arange(len(program.b_ub)), np.array([*pairs[0], *pairs[1]], dtype=np.intp))
@@ -104,7 +105,7 @@ class Balanced:
         return Multipliers(ub, every[:equations], low, high)
 
 
-def _largest(matrix: Matrix, axis: int) -> Vector:
+def _largest(matrix: DenseOrSparse, axis: int) -> Vector:
     if matrix.shape[axis] == 0 or matrix.shape[1 - axis] == 0:
         return np.zeros(matrix.shape[1 - axis])
     found = abs(matrix).max(axis=axis)
@@ -116,15 +117,15 @@ def _root(size: Vector) -> Vector:
     return factor
 
 
-def _scaled(matrix: Matrix, rows: Vector, columns: Vector) -> Matrix:
+def _scaled(matrix: DenseOrSparse, rows: Vector, columns: Vector) -> DenseOrSparse:
     if sparse.issparse(matrix):
         return sparse.diags(rows) @ matrix @ sparse.diags(columns)
     return rows[:, None] * matrix * columns
 
 
-def _sparse(matrix: Matrix) -> Matrix:
+def _sparse(matrix: DenseOrSparse) -> DenseOrSparse:
     return sparse.csr_matrix(matrix)
 
 
-def _dense(matrix: Matrix) -> Matrix:
+def _dense(matrix: DenseOrSparse) -> DenseOrSparse:
     return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix, dtype=np.float64)

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.solvers.program.certificate import optimality_certificate
-from surefit.solvers.program.data import Multipliers, Program, Vector
+from surefit.solvers.program.data import Multipliers, Program
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramSolution:
-    """The minimiser, the prices of the constraints, and the proof."""
+    """The minimiser, the multipliers of the constraints, and the certificate."""
 
     x: Vector
     value: float
@@ -31,7 +32,7 @@ class ProgramSolution:
 
     @property
     def slackness(self) -> Vector:
-        """Price times slack of each inequality, all zero at an optimum: that of A_ub, lower, upper."""
+        """Multiplier times slack of each inequality, all zero at an optimum: that of A_ub, lower, upper."""
         low, high = np.isfinite(self.program.lower), np.isfinite(self.program.upper)
         above = np.where(low, self.x - np.where(low, self.program.lower, 0.0), 0.0)
         below = np.where(high, np.where(high, self.program.upper, 0.0) - self.x, 0.0)
@@ -40,7 +41,7 @@ class ProgramSolution:
 
     @property
     def dual_value(self) -> float:
-        """The lower bound that the prices prove: value minus duality gap."""
+        """The lower bound that the multipliers prove: value minus duality gap."""
         return self.value - self.certificate.parts["duality gap"]
 
     def verify(self) -> Certificate:

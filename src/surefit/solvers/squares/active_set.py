@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.squares.level_limits import LevelLimits
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
@@ -49,11 +48,11 @@ class Face:
         return int(np.count_nonzero(~self.held))
 
 
-class QuadraticWithin:
+class ConstrainedQuadratic:
     """A quadratic and its limits. energy: an upper bound of the squares that G and c were made of.
 
     >>> limits = LevelLimits(np.zeros(2), np.full(2, np.inf), [[0, 1]])
-    >>> problem = QuadraticWithin(np.eye(2), np.array([3.0, 1.0]), 10.0, limits)
+    >>> problem = ConstrainedQuadratic(np.eye(2), np.array([3.0, 1.0]), 10.0, limits)
     >>> problem.coef(problem.solve(0.0)), problem.coef(problem.solve(1.5))
     (array([2., 2.]), array([0.5, 0.5]))
     """
@@ -74,8 +73,8 @@ class QuadraticWithin:
         found[self.limits.layout] = face.x
         return found
 
-    def pull(self, x: Vector) -> Vector:
-        """Return c - Gx, the slope downhill."""
+    def negative_gradient(self, x: Vector) -> Vector:
+        """Return c - Gx."""
         return np.asarray(self.c - self.G @ x)
 
     def noise(self, x: Vector) -> Vector:
@@ -139,7 +138,7 @@ class QuadraticWithin:
     def _moved(self, face: Face) -> tuple[Face, bool]:
         """Go to where the free runs are best, or to the first that meets something; True on arrival."""
         sign = np.where(face.held, 0.0, face.sign)[face.run]
-        d, ends = self.direction(face, self.pull(face.x) - face.alpha * sign)
+        d, ends = self.direction(face, self.negative_gradient(face.x) - face.alpha * sign)
         first = _starts(face.run)
         length, what, run = self.first_event(face, d[first], 1.0 if ends else np.inf)
         if not np.isfinite(length):  # a pull along columns that cancel, which only rounding makes
@@ -203,7 +202,7 @@ class QuadraticWithin:
 
     def _let_go(self, face: Face) -> Face | None:
         """Split the run of which a part is pulled most, or let a held one go; None at the answer."""
-        pull, noise = self.pull(face.x), self.noise(face.x)
+        pull, noise = self.negative_gradient(face.x), self.noise(face.x)
         up, down = self.pressures(face, pull, face.alpha)
         first = _starts(face.run)
         last = np.append(first[1:], len(face.x)) - 1

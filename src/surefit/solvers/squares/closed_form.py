@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.losses.squared import Squared
@@ -23,8 +23,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals
 from surefit.stats.triangular import TriangularFactor
-
-Array = NDArray[np.float64]
 
 LARGEST = 5000  # columns whose square is kept, or rows
 DENSE_ENTRIES = 10**8  # of a centred copy of few rows
@@ -46,15 +44,17 @@ class ClosedForm(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is not Squared:
-            return f"the closed form is that of the squared loss, and this is the {objective.loss.name} loss."
+            return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
         if objective.columns > LARGEST and _few_rows(objective) is None:
             return (
-                f"the closed form keeps the square of the columns, which is too much for {objective.columns} "
-                f"(up to {LARGEST})."
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST} columns, "
+                f"and there are {objective.columns}."
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise; no start is needed."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -65,7 +65,7 @@ class ClosedForm(Solver):
             _by_moments(objective, squares) if rows is None else _by_rows(rows, objective, squares)
         )
         x = np.vstack([coef, intercept[None]]) if objective.fit_intercept else coef
-        return self._finish(objective, x[:, 0] if objective.outputs is None else x, trace, "stalled")
+        return self.finish(objective, x[:, 0] if objective.outputs is None else x, trace, "stalled")
 
 
 def _few_rows(objective: Objective) -> Batch | None:
@@ -79,7 +79,7 @@ def _few_rows(objective: Objective) -> Batch | None:
     return rows if (squares > 0).all() or not squares.any() else None
 
 
-def _by_rows(batch: Batch, objective: Objective, squares: Array) -> tuple[Array, Array]:
+def _by_rows(batch: Batch, objective: Objective, squares: Vector) -> tuple[Vector, Vector]:
     """Solve by the dual, in columns divided by the root of their penalty."""
     X: Any = batch.X
     X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
@@ -99,7 +99,7 @@ def _by_rows(batch: Batch, objective: Objective, squares: Array) -> tuple[Array,
     return coef, mean_y - mean_x @ coef
 
 
-def _by_moments(objective: Objective, squares: Array) -> tuple[Array, Array]:
+def _by_moments(objective: Objective, squares: Vector) -> tuple[Vector, Vector]:
     """Solve from sums in one pass, or from the factor of the rows in another."""
     moments: Moments = objective.accumulate(Moments.of)
     centred = objective.fit_intercept
@@ -127,10 +127,10 @@ def _by_moments(objective: Objective, squares: Array) -> tuple[Array, Array]:
     return coef, mean_y - mean_x @ coef
 
 
-def _root(squares: Array) -> Array:
+def _root(squares: Vector) -> Vector:
     """Return G with G'G = A."""
     if squares.ndim == 1:
         return np.diag(np.sqrt(squares))
     values, vectors = linalg.eigh(squares, check_finite=False)
-    found: Array = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    found: Vector = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return found

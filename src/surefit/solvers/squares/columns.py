@@ -1,7 +1,7 @@
 """Mean squares + table by working sets of columns: the lasso, the elastic net and their relatives in memory.
 
 Each round goes through all columns once, which gives the slopes and the duality gap; lets in the columns that
-are pulled hardest; and solves for the columns let in, by their Gram matrix (``quadratic.py``) or, when that
+are pulled hardest; and solves for the columns let in, by their Gram matrix (``gram_descent``) or, when that
 would cost more than the columns' entries, by the residual. X is not copied in Fortran order or as CSC.
 
 The Gram matrix of the columns that a fit has looked at, kept while it grows and reused along a path.
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import DataError
 from surefit.core.native.columns.column_facts import column_facts
@@ -31,12 +32,11 @@ from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.linalg.column_order import by_columns, passes_pay
 from surefit.solvers.objective.solver import CLOSE, is_close
 from surefit.solvers.squares.gram_descent import minimise_quadratic
-from surefit.solvers.squares.sums import Found, SquaredSums
+from surefit.solvers.squares.sums import SquaredSums, SquaresSolution
 from surefit.solvers.squares.table_gap import TableGap, rounding_slopes
-from surefit.solvers.squares.working_set import FEWEST, next_columns, pull, safe_to_drop
+from surefit.solvers.squares.working_set import FEWEST, admissible_slopes, next_columns, safe_to_drop
 
 Indices = NDArray[np.int64]
-Vector = NDArray[np.float64]
 _LEAST_BYTES = 2**22
 _SHARE = 0.08  # of the size of X that the matrix may take
 
@@ -50,10 +50,10 @@ class GramCache:
         self.room = min(X.shape[1], int(np.sqrt(max(_LEAST_BYTES, _SHARE * size) / 8)))
         self.columns: Indices = np.empty(0, dtype=np.int64)
         self._held = np.zeros(X.shape[1], dtype=bool)
-        self._matrix: NDArray[np.float64] | None = None
+        self._matrix: Matrix | None = None
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Matrix:
         """The matrix, with room at its end; memory that no column has reached yet is never touched."""
         if self._matrix is None:
             self._matrix = np.empty((self.room, self.room))
@@ -144,7 +144,7 @@ class SquaredColumns:
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
-    ) -> Found:
+    ) -> SquaresSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         trace = Trace() if trace is None else trace
         with one_blas_thread():
@@ -174,7 +174,7 @@ class SquaredColumns:
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[Found]:
+    ) -> Iterator[SquaresSolution]:
         """Solve for one table after the other, each from the answer before."""
         if self._narrow:
             with one_blas_thread():
@@ -182,7 +182,7 @@ class SquaredColumns:
             yield from answers
             return
         before: CoordinateTable | None = None
-        found: Found | None = None
+        found: SquaresSolution | None = None
         for table in tables:
             start = None if found is None else found.coef
             with one_blas_thread():
@@ -198,7 +198,7 @@ class SquaredColumns:
         max_iter: int,
         trace: Trace,
         before: CoordinateTable | None,
-    ) -> Found:
+    ) -> SquaresSolution:
         """Run the rounds; ``before`` is the table of the step before along a path."""
         measure = TableGap(table, self._rms, self.energy)
         free = np.flatnonzero((table.l1 == 0) & (table.l2 == 0) & (self._rms > 0))
@@ -239,7 +239,7 @@ class SquaredColumns:
             epochs += swept
             point = _Point(coef, np.empty(0), point.slopes, 0.0, 0.0, whole=False)
         self._last = point if alive.all() or before is not None else None
-        return Found(
+        return SquaresSolution(
             coef=point.coef,
             intercept=self.mean_y - float(self._facts.mean @ point.coef),
             residual=point.residual,
@@ -291,7 +291,7 @@ class SquaredColumns:
         inside[support] = True
         inside[free] = True
         if before is not None:  # a slope moves by no more than the strength does, nearly always
-            excess = pull(table, point.slopes) - (2 * table.l1 - before.l1)
+            excess = admissible_slopes(table, point.slopes) - (2 * table.l1 - before.l1)
             entering = np.flatnonzero((excess >= 0) & alive & ~inside)
             entering = entering[np.argsort(-excess[entering], kind="stable")]
         else:

@@ -12,23 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.trace import Trace
-from surefit.solvers.squares.active_set import Face, QuadraticWithin
+from surefit.solvers.squares.active_set import ConstrainedQuadratic, Face
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.solvers.squares.sums import SquaredSums
-
-Vector = NDArray[np.float64]
 
 _TOGETHER = 1e-10  # of a strength: closer than that, two knots are one
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Segment:
     """Strengths from high to low for which one face is right; ``d`` is its change for a fall by one."""
 
     face: Face
@@ -40,7 +38,7 @@ class _Stretch:
         return np.asarray(self.face.x + (self.face.alpha - alpha) * self.d)
 
 
-def lasso_path_within(
+def constrained_lasso_path(
     problem: SquaredSums,
     limits: LevelLimits,
     *,
@@ -56,29 +54,29 @@ def lasso_path_within(
     do.
 
     >>> sums = SquaredSums(np.eye(2), np.array([4.0, 2.0]), 20.0, np.zeros(2), 0.0)
-    >>> path = lasso_path_within(sums, LevelLimits(np.zeros(2), np.array([1.0, 9.0]), []))
+    >>> path = constrained_lasso_path(sums, LevelLimits(np.zeros(2), np.array([1.0, 9.0]), []))
     >>> path.alphas, path.coefs.toarray()
     (array([4., 3., 2., 0.]), array([[0., 1., 1., 1.],
            [0., 0., 0., 2.]]))
     """
     with one_blas_thread():
-        walk = _Walk(QuadraticWithin(problem.gram, problem.cross, problem.energy, limits), alpha_min)
+        walk = _Walk(ConstrainedQuadratic(problem.gram, problem.cross, problem.energy, limits), alpha_min)
         return walk.down(max_iter, most_active, problem.mean_x, Trace() if trace is None else trace)
 
 
 class _Walk:
     """Knots from strong to weak, and the stretches below that are known already."""
 
-    def __init__(self, quadratic: QuadraticWithin, alpha_min: float) -> None:
+    def __init__(self, quadratic: ConstrainedQuadratic, alpha_min: float) -> None:
         self._quadratic, self._end = quadratic, alpha_min
         self._first = self._largest()
-        self._known: list[_Stretch] = []
+        self._known: list[_Segment] = []
 
     def _largest(self) -> float:
         """Return the strength above which the smallest point of the set is the best."""
         quadratic = self._quadratic
         face = quadratic.face_at(1.0, quadratic.coef_at_rest())
-        pull, noise = quadratic.pull(face.x), quadratic.noise(face.x)
+        pull, noise = quadratic.negative_gradient(face.x), quadratic.noise(face.x)
         pull = np.where(np.abs(pull) <= noise, 0.0, pull)
         sizes = quadratic.pressures(face, np.zeros_like(pull), -1.0)  # how many places each part has
         most = 0.0
@@ -106,7 +104,7 @@ class _Walk:
                 break
         return self._path(knots, centre, steps)
 
-    def _tidy(self, stretch: _Stretch, alpha: float) -> Vector:
+    def _tidy(self, stretch: _Segment, alpha: float) -> Vector:
         """Return the point of a stretch at a strength; what rounding left beside limits goes to them."""
         quadratic, x = self._quadratic, stretch.at(alpha)
         # A knot is known to the rounding of its strength, and a coefficient to that of the way it has come.
@@ -119,14 +117,14 @@ class _Walk:
         w[limits.layout] = x
         return np.asarray(limits.project(w)[limits.layout])
 
-    def _below(self, alpha: float, x: Vector) -> _Stretch:
+    def _below(self, alpha: float, x: Vector) -> _Segment:
         """Return the stretch that begins at a strength, down from where the path has come to."""
         while not self._known or self._known[-1].high < (1 - _TOGETHER) * alpha:
             low = self._known[-1].high if self._known else self._end
             self._known.append(self._stretch(0.5 * (alpha + low), x))
         return self._known.pop()
 
-    def _stretch(self, alpha: float, start: Vector) -> _Stretch:
+    def _stretch(self, alpha: float, start: Vector) -> _Segment:
         """Solve at a strength, and ask from which to which its face is right."""
         quadratic = self._quadratic
         w = np.empty_like(start)
@@ -138,7 +136,7 @@ class _Walk:
             d = np.zeros_like(d)
         low, high = self._of_values(face, d)
         least, most = self._of_pulls(face, d)
-        return _Stretch(face, d, max(min(high, most), alpha), min(max(low, least, self._end), alpha))
+        return _Segment(face, d, max(min(high, most), alpha), min(max(low, least, self._end), alpha))
 
     def _of_values(self, face: Face, d: Vector) -> tuple[float, float]:
         """Return the strengths between which free runs stay between bounds, levels and zero."""
@@ -156,7 +154,7 @@ class _Walk:
         """
         quadratic = self._quadratic
         end = face.x + face.alpha * d
-        rest = quadratic.pressures(face, quadratic.pull(end), 0.0)
+        rest = quadratic.pressures(face, quadratic.negative_gradient(end), 0.0)
         rise = quadratic.pressures(face, quadratic.G @ d, 1.0)
         blur = quadratic.parts(face, quadratic.noise(end))
         starts = np.flatnonzero(np.diff(face.run, prepend=-1))

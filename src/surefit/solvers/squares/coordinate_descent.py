@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.trace import Trace
 from surefit.losses.squared import Squared
 from surefit.solvers.objective.base import Objective
@@ -14,8 +14,6 @@ from surefit.solvers.objective.solver import Needs, Solution, Solver
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
-
-Array = NDArray[np.float64]
 
 LARGEST = 5000  # columns of a table that is read piece by piece: their square is kept
 CLOSER = 0.1  # share of the tolerance to go to, as the proof is made of the rows once more
@@ -36,15 +34,17 @@ class CoordinateDescent(Solver):
 
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is not Squared:
-            return f"coordinate descent takes the squared loss, and this is the {objective.loss.name} loss."
+            return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
         if objective.rows is None and objective.columns > LARGEST:
             return (
-                "coordinate descent keeps the square of the columns of a table that is read piece by piece, "
-                f"which is too much for {objective.columns} (up to {LARGEST})."
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST} columns for a table that is "
+                f"read in batches, and there are {objective.columns}."
             )
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from a packed point or from zero, one output after the other."""
         self.require(objective)
         trace = Trace() if trace is None else trace
@@ -68,7 +68,7 @@ class CoordinateDescent(Solver):
             x = np.vstack([x, [one.intercept for one in found]])
         ended = len(trace) >= self.max_iter and not all(one.converged for one in found)
         x = x[:, 0] if objective.outputs is None else x
-        return self._finish(objective, x, trace, "limit" if ended else "stalled")
+        return self.finish(objective, x, trace, "limit" if ended else "stalled")
 
 
 def _problems(objective: Objective) -> list[SquaredColumns | SquaredSums]:

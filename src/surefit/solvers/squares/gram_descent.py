@@ -12,15 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.linear.quad_cd import quad_cd
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.squares.table_gap import rounding_slopes
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 _STALLED = 5  # rounds without progress after which rounding rules
 # A pivot that is left with this share of its column after the others are taken out is rounding.
 _DEPENDENT = 1e-11

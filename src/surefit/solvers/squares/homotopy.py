@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import ParameterError
 from surefit.core.native.columns.column_facts import column_facts
@@ -35,8 +36,6 @@ from surefit.core.native.columns.columns_dot import columns_dot, columns_times
 from surefit.core.trace import Trace
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.sums import SquaredSums
-
-Vector = NDArray[np.float64]
 
 # Share of a column's square that must lie outside the others: below it, rounding decides what is left.
 DEPENDENT = 1e-13
@@ -294,7 +293,7 @@ class LassoPath:
         if not alpha >= self.alphas[-1]:
             raise ParameterError(
                 f"alpha={alpha!r} is below {self.alphas[-1]:.6g}, where the path ends: "
-                "compute it to a smaller strength."
+                "compute the path down to a smaller alpha."
             )
         below = min(int(np.searchsorted(-self.alphas, -alpha)), len(self.alphas) - 1)
         return self._between(below, alpha)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
+
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.squares.gram_descent import minimise_quadratic
 from surefit.solvers.squares.table_gap import TableGap
 from surefit.stats.moments import Moments
 
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SquaresSolution:
     """Coefficients, and how far from the best they can be: ``primal - dual <= gap``.
 
     residual is None where the rows were read only once, into sums. doubt bounds what rounding in sums may
@@ -62,7 +61,7 @@ class SquaredSums:
 
     def __init__(
         self,
-        gram: NDArray[np.float64],
+        gram: Matrix,
         cross: Vector,
         energy: float,
         mean_x: Vector,
@@ -103,7 +102,7 @@ class SquaredSums:
         max_iter: int = 100,
         trace: Trace | None = None,
         polish: bool = True,
-    ) -> Found:
+    ) -> SquaresSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective.
 
         polish: solve exactly for the coefficients that are not zero, once they are known.
@@ -142,7 +141,7 @@ class SquaredSums:
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[Found]:
+    ) -> Iterator[SquaresSolution]:
         """Solve for one table after the other, each from the answer before."""
         w = np.zeros(len(self.cross))
         for table in tables:
@@ -163,12 +162,12 @@ class SquaredSums:
         measure: TableGap,
         tolerance: float,
         epochs: int,
-    ) -> Found:
+    ) -> SquaresSolution:
         cw = float(self.cross @ w)
         rr = max(0.0, self.energy - cw + float(gradient @ w))
         gap = measure.at(w, -gradient, rr, self.energy - cw).gap
         reach = np.sqrt(self.energy) + float(np.abs(w) @ self.rms)
-        return Found(
+        return SquaresSolution(
             coef=w,
             intercept=self.mean_y - float(self.mean_x @ w),
             residual=None,

@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.linear.table_gap import table_gap
 from surefit.penalties.coordinate_table import CoordinateTable
 
-Vector = NDArray[np.float64]
 _NOISE = 1e-12
 
 
@@ -31,13 +30,13 @@ def rounding_slopes(rms: Vector, energy: float, w: Vector) -> Vector:
     return np.asarray(_NOISE * (np.sqrt(energy) + float(np.abs(w) @ rms)) * rms)
 
 
-def without_drowned(table: CoordinateTable, rms: Vector, energy: float) -> CoordinateTable:
+def without_negligible_l1(table: CoordinateTable, rms: Vector, energy: float) -> CoordinateTable:
     """Return the table with 0 for every l1 that is below the rounding of the slopes which it holds back.
 
     No rounded slope can be seen to be within such an l1, and without it the minimum is no higher.
 
     >>> one, free = np.ones(1), np.full(1, np.inf)
-    >>> without_drowned(CoordinateTable(1e-13 * one, 0 * one, -free, free), one, 1.0).l1
+    >>> without_negligible_l1(CoordinateTable(1e-13 * one, 0 * one, -free, free), one, 1.0).l1
     array([0.])
     """
     drowned = (table.l1 > 0) & (table.l1 <= rounding_slopes(rms, energy, np.zeros_like(rms)))
@@ -56,7 +55,7 @@ class TableGap:
     def __init__(self, table: CoordinateTable, rms: Vector, energy: float) -> None:
         self._table, self._rms, self._energy = table, rms, energy
         self._strict = bool((table.l1 == 0).any())
-        less = without_drowned(table, rms, energy)
+        less = without_negligible_l1(table, rms, energy)
         self._less = None if less is table else less
 
     def at(self, w: Vector, u: Vector, rr: float, yr: float) -> GapAt:

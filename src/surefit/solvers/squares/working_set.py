@@ -10,19 +10,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.penalties.coordinate_table import CoordinateTable
 
-Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 FEWEST = 64  # columns of the first working set
 _SAFE = 1 + 1e-9  # rounding must not screen a column out
 
 
-def pull(table: CoordinateTable, slopes: Vector) -> Vector:
+def admissible_slopes(table: CoordinateTable, slopes: Vector) -> Vector:
     """Return each slope in the direction in which a coefficient at zero may move.
 
     >>> one = np.ones(2)
-    >>> pull(CoordinateTable(one, 0 * one, 0 * one, np.inf * one), np.array([3.0, -3.0]))
+    >>> admissible_slopes(CoordinateTable(one, 0 * one, 0 * one, np.inf * one), np.array([3.0, -3.0]))
     array([ 3., -3.])
     """
     if np.all(table.lower < 0) and np.all(table.upper > 0):
@@ -40,7 +40,7 @@ def safe_to_drop(
     >>> safe_to_drop(CoordinateTable(one, 0 * one, -free, free), np.array([0.1, 1.0]), 1.0, one, 0.02)
     array([ True, False])
     """
-    reach = pull(table, factor * slopes) + _SAFE * np.sqrt(2 * gap) * rms
+    reach = admissible_slopes(table, factor * slopes) + _SAFE * np.sqrt(2 * gap) * rms
     return np.asarray((reach < table.l1) & (table.lower <= 0) & (table.upper >= 0))
 
 
@@ -58,7 +58,7 @@ def next_columns(
     few violations end the growth.
     """
     open_ = np.flatnonzero(candidates)
-    excess = pull(table, slopes)[open_] - table.l1[open_]
+    excess = admissible_slopes(table, slopes)[open_] - table.l1[open_]
     violating = int(np.count_nonzero(excess > 0))
     room = min(
         len(open_),

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.linear.class_dual_cd import class_dual_cd
 from surefit.core.trace import Trace
 from surefit.solvers.objective.gap import proved
-
-Array = NDArray[np.float64]
 
 EPOCHS, WORK = (20, 2000), 10_000_000  # epochs from one look at the gap to the next: more of small tables
 FIRST, TIGHTER = 0.001, 0.03  # how far scores may move in an epoch
@@ -37,14 +36,14 @@ class ClassMargins:
     X: Any
     codes: NDArray[np.int64]
     classes: int
-    weight: Array
+    weight: Vector
     C: float
 
     @property
     def _total(self) -> float:
         return self.C * float(self.weight.sum())
 
-    def value(self, w: Array) -> float:
+    def value(self, w: Vector) -> float:
         """The objective at coefficients (K, p)."""
         scores = np.asarray(self.X @ w.T, dtype=np.float64)
         rows = np.arange(len(self.codes))
@@ -52,10 +51,10 @@ class ClassMargins:
         margins[rows, self.codes] = 0.0
         return float(self.weight @ margins.max(axis=1)) * self.C / self._total + self._squares(w)
 
-    def _squares(self, w: Array) -> float:
+    def _squares(self, w: Vector) -> float:
         return 0.5 * float((w * w).sum()) / self._total
 
-    def bound(self, slopes: Array) -> float:
+    def bound(self, slopes: Vector) -> float:
         """What no coefficients go below: the dual at slopes (n, K), taken to the nearest that are allowed."""
         rows = np.arange(len(self.codes))
         against = -np.minimum(slopes, 0.0)
@@ -66,16 +65,16 @@ class ClassMargins:
         allowed[rows, self.codes] = against.sum(axis=1)
         return float(against.sum()) / self._total - self._squares(self.made_by(allowed))
 
-    def made_by(self, slopes: Array) -> Array:
+    def made_by(self, slopes: Vector) -> Vector:
         """The coefficients that slopes make."""
         return np.ascontiguousarray(np.asarray(self.X.T @ slopes).T)
 
-    def proof(self, w: Array, slopes: Array, tolerance: float) -> Certificate:
+    def proof(self, w: Vector, slopes: Vector, tolerance: float) -> Certificate:
         """The duality gap of coefficients, by slopes; a constant has a loss of 1."""
         value = self.value(w)
         return proved(value, value - self.bound(slopes), max(1.0, value), tolerance, slopes=slopes)
 
-    def solve(self, tolerance: float, most: int, trace: Trace) -> tuple[Array, Certificate]:
+    def solve(self, tolerance: float, most: int, trace: Trace) -> tuple[Vector, Certificate]:
         """Minimise; return coefficients (K, p) and their proof."""
         X: Any = np.ascontiguousarray(self.X) if isinstance(self.X, np.ndarray) else self.X
         slopes = np.zeros((len(self.codes), self.classes))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.linear.dual_cd import DualPlan, dual_cd
 from surefit.core.trace import Trace
 from surefit.solvers.newton.row_system import RowSystem, Slopes
@@ -21,8 +22,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.by_output import solve_by_output
 from surefit.solvers.objective.gap import proved
 from surefit.solvers.objective.solver import Needs, Solution, Solver, Stop
-
-Array = NDArray[np.float64]
 
 EPOCHS = 20  # from one look at the gap to the next, at the most
 FIRST, FIRST_SMOOTH = 0.03, 0.001  # how far off scores may be; the gap of a smooth loss falls by their square
@@ -52,20 +51,24 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
         squares = objective.penalty.quadratic(objective.columns)
         named = type(objective.penalty).__name__
         if squares is None or squares.ndim != 1 or not len(squares):
-            return f"the {self.name} solver needs squares of single coefficients, and {named} has others."
+            return f"solver {self.name!r} needs a separable L2 penalty, which {named} is not."
         if not (squares > 0).all() or (squares != squares[0]).any():
-            return f"the {self.name} solver needs one strength for all coefficients, and {named} has others."
+            return (
+                f"solver {self.name!r} needs the same L2 strength for all coefficients, unlike this {named}."
+            )
         if objective.fit_intercept:
-            return f"the {self.name} solver takes no intercept, as no penalty of {named} holds it."
+            return f"solver {self.name!r} does not support an unpenalised intercept."
         return None
 
-    def solve(self, objective: Objective, start: Array | None = None, trace: Trace | None = None) -> Solution:
+    def solve(
+        self, objective: Objective, start: Vector | None = None, trace: Trace | None = None
+    ) -> Solution:
         """Minimise, from slopes of zero or those at a packed point."""
         self.require(objective)
         trace = Trace() if trace is None else trace
         if objective.outputs is not None:
             return solve_by_output(self, objective, start, trace)
-        dual = _Dual(objective, f"the {self.name} solver", start)
+        dual = _Dual(objective, f"solver {self.name!r}", start)
         floor = objective.targets.floor / objective.targets.weight
         stopped: Stop = "limit"
         tolerance, best, off = FIRST_SMOOTH if objective.loss.smooth else FIRST, np.inf, 1.0
@@ -99,13 +102,13 @@ class DualCoordinates(Solver, abstract=True):  # not listed: few pairs have no i
             on_face = pays and not on_face and 0 < epochs < EPOCHS
             best = min(best, gap)
         proof = proved(value, gap, scale, self.tolerance, slopes=dual.u)
-        return self._finish(objective, factor * dual.at.coef, trace, stopped, proof=proof)
+        return self.finish(objective, factor * dual.at.coef, trace, stopped, proof=proof)
 
 
 class _Dual:
     """Slopes u, the coefficients and scores that they make, and two ways to better ones."""
 
-    def __init__(self, objective: Objective, who: str, start: Array | None) -> None:
+    def __init__(self, objective: Objective, who: str, start: Vector | None) -> None:
         batch = objective.need_rows(who)
         X: Any = batch.X
         if isinstance(X, np.ndarray):
@@ -163,17 +166,17 @@ class _Dual:
             self.u, self.at = kept, found
         return float(np.abs(self._missed(self.u, self.at, self._free(self.u))).max(initial=0.0))
 
-    def _free(self, u: Array) -> NDArray[np.bool_]:
+    def _free(self, u: Vector) -> NDArray[np.bool_]:
         """Return which slopes can move either way without meeting an end or the tube's kink."""
         free = (self.s > 0) & (u > self.low) & (u < self.high)
         return np.asarray(free & (u != 0) if self.plan.tube > 0 else free)
 
-    def _missed(self, u: Array, at: Slopes, free: NDArray[np.bool_]) -> Array:
+    def _missed(self, u: Vector, at: Slopes, free: NDArray[np.bool_]) -> Vector:
         """Return how far scores of free slopes are from where these want them."""
         wanted = self.ends + self.plan.tube * np.sign(u) + self.plan.bend * u
         return np.where(free, at.linear - wanted, 0.0)
 
-    def _cost(self, u: Array, at: Slopes) -> float:
+    def _cost(self, u: Vector, at: Slopes) -> float:
         """Return the dual objective, to be minimised."""
         each = u * self.ends + self.plan.tube * np.abs(u) + 0.5 * self.plan.bend * u**2
         return float(self.s @ each) + 0.5 * self.plan.strength * float(at.coef @ at.coef)

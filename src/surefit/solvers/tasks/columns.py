@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.native.columns.column_facts import column_facts
 from surefit.core.native.columns.column_gram import column_gram
@@ -38,9 +39,6 @@ from surefit.solvers.linalg.column_order import by_columns
 from surefit.solvers.objective.solver import CLOSE, is_close
 from surefit.stats.moments import Moments
 from surefit.stats.overflow import refuse_overflow
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _MOST_NUMBERS = 1200  # in use: beyond, a factorisation costs more than many sweeps
 _STEPS = 8
@@ -121,7 +119,7 @@ _NEAR = 10.0  # times the gap allowed, from where on columns are solved for to t
 
 
 @dataclass(frozen=True, slots=True)
-class TasksFound:
+class TaskSolution:
     """Coefficients (p, k) and intercepts, objective, gap, and the sweeps that it took."""
 
     coef: Matrix
@@ -134,7 +132,7 @@ class TasksFound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class TaskPoint:
     """Coefficients, the slopes there, (p, k), and the mean square of the residual, in all."""
 
     coef: Matrix
@@ -163,12 +161,13 @@ class TaskProblem(ABC):
         """Return the slopes at coefficients, (p, k), and the mean square of the residual, in all."""
 
     @abstractmethod
-    def _gram(self, some: Indices) -> Matrix:
+    def gram_of(self, some: Indices) -> Matrix:
         """Return the Gram matrix of some columns over W."""
 
     @cached_property
-    def _gram_of_all(self) -> Matrix:
-        return self._gram(np.arange(self.columns))
+    def gram(self) -> Matrix:
+        """The Gram matrix of all columns over W."""
+        return self.gram_of(np.arange(self.columns))
 
     def solve(
         self,
@@ -178,37 +177,38 @@ class TaskProblem(ABC):
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
-    ) -> TasksFound:
+    ) -> TaskSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         with one_blas_thread():
-            return self._solve(table, self._at(start), tolerance, max_iter, trace, single=True)[0]
+            return self._solve(table, self.at(start), tolerance, max_iter, trace, single=True)[0]
 
     def path(
         self, tables: Iterable[CoordinateTable], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[TasksFound]:
+    ) -> Iterator[TaskSolution]:
         """Solve for one table after the other, each from the answer before."""
         with one_blas_thread():
-            at = self._at(None)
+            at = self.at(None)
         for table in tables:
             with one_blas_thread():
                 found, at = self._solve(table, at, tolerance, max_iter)
             yield found
 
-    def _at(self, coef: Matrix | None) -> _Point:
+    def at(self, coef: Matrix | None) -> TaskPoint:
+        """Return coefficients, zeros for None, with slopes and residual there."""
         if coef is None:
-            return _Point(np.zeros_like(self.slopes_at_zero), self.slopes_at_zero, self.energy)
-        return _Point(coef, *self._look(coef))
+            return TaskPoint(np.zeros_like(self.slopes_at_zero), self.slopes_at_zero, self.energy)
+        return TaskPoint(coef, *self._look(coef))
 
     def _solve(
         self,
         table: CoordinateTable,
-        at: _Point,
+        at: TaskPoint,
         tolerance: float,
         max_iter: int,
         trace: Trace | None = None,
         *,
         single: bool = False,
-    ) -> tuple[TasksFound, _Point]:
+    ) -> tuple[TaskSolution, TaskPoint]:
         """Run the rounds; the answer to a single penalty is to be close beside its own objective."""
         trace, (l1, l2) = Trace() if trace is None else trace, (table.l1, table.l2)
         epochs, gap, primal, stalled = 0, np.inf, np.inf, 0
@@ -224,19 +224,19 @@ class TaskProblem(ABC):
                 break
             aim = min(tolerance, CLOSE * primal) if single and gap <= _NEAR * tolerance else tolerance
             coef, swept = self._descend(at, l1, l2, 0.3 * aim, gap)
-            at, epochs = self._at(coef), epochs + swept
+            at, epochs = self.at(coef), epochs + swept
         intercept = self.mean_y - self.mean_x @ at.coef
-        return TasksFound(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
+        return TaskSolution(at.coef, intercept, primal, gap, gap <= tolerance, epochs), at
 
     def _descend(
-        self, at: _Point, l1: Vector, l2: Vector, tolerance: float, gap: float
+        self, at: TaskPoint, l1: Vector, l2: Vector, tolerance: float, gap: float
     ) -> tuple[Matrix, int]:
         if self.columns <= _FEW:
             some: Indices | slice = slice(None)
-            gram = self._gram_of_all
+            gram = self.gram
         else:
             some = self._choose(at.coef, at.slopes, l1)
-            gram, tolerance = self._gram(some), max(tolerance, 0.02 * gap)  # the next round lets in others
+            gram, tolerance = self.gram_of(some), max(tolerance, 0.02 * gap)  # the next round lets in others
         W, slopes, l1, l2 = np.array(at.coef[some]), at.slopes[some], l1[some], l2[some]
         # The quadratic of these columns has the pull that would be left if they were all zero.
         C = slopes + gram @ W
@@ -309,7 +309,8 @@ class TaskColumns(TaskProblem):
         R = self._Y - np.column_stack(fitted)
         return self._slopes(R), self._mean_square(R)
 
-    def _gram(self, some: Indices) -> Matrix:
+    def gram_of(self, some: Indices) -> Matrix:
+        """Return the Gram matrix of some columns over W."""
         gram = np.empty((len(some), len(some)))
         column_gram(self._X, some, gram, 0, self._centre, self._weight, 1.0 / self._total)
         return gram
@@ -335,7 +336,8 @@ class TaskSums(TaskProblem):
         slopes = self.slopes_at_zero - self._whole @ coef
         return slopes, max(self.energy - float(np.sum(coef * (self.slopes_at_zero + slopes))), 0.0)
 
-    def _gram(self, some: Indices) -> Matrix:
+    def gram_of(self, some: Indices) -> Matrix:
+        """Return the Gram matrix of some columns over W."""
         return np.ascontiguousarray(self._whole[np.ix_(some, some)])
 
 

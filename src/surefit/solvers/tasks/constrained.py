@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import RefusalError
 from surefit.core.trace import Trace
@@ -26,8 +27,6 @@ from surefit.solvers.tasks.gap import TaskSlopes, task_gap
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 from surefit.solvers.tasks.splitting import TaskSplitting
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _LARGEST = 5000  # columns whose square is held in memory
@@ -42,7 +41,7 @@ _EXACT = 4 * np.finfo(float).eps  # of the objective: rounding allows no less
 
 
 @dataclass(frozen=True, slots=True)
-class FoundWithin:
+class ConstrainedTaskSolution:
     """Coefficients (p, k), intercepts, the order's multipliers, the gap proved, and the iterations."""
 
     coef: Matrix
@@ -52,12 +51,12 @@ class FoundWithin:
     epochs: int
 
 
-class TasksWithin:
+class ConstrainedTasks:
     """A problem of several targets with the bounds (p,) of its columns and groups of ordered ones.
 
     >>> from surefit.solvers.tasks.columns import TaskColumns
     >>> X, Y = np.array([[1.0, 0.0], [3.0, 1.0], [2.0, 5.0]]), np.array([[2.0, 2.0], [8.0, 2.0], [5.0, 2.0]])
-    >>> problem = TasksWithin(TaskColumns(X, Y), np.zeros(2), np.ones(2), [])
+    >>> problem = ConstrainedTasks(TaskColumns(X, Y), np.zeros(2), np.ones(2), [])
     >>> problem.solve(GroupL1(1.0)).coef
     array([[1., 0.],
            [0., 0.]])
@@ -73,8 +72,8 @@ class TasksWithin:
         count = int(np.count_nonzero(self._always))
         if count > _LARGEST:
             raise RefusalError(
-                f"{count} columns are ordered or must not be zero, and are solved by their square, which is "
-                f"kept up to {_LARGEST}: let bounds include zero, or leave columns out."
+                f"{count} columns are ordered or bounded away from zero, and their Gram matrix is formed for "
+                f"at most {_LARGEST}: let bounds include zero, or drop columns."
             )
 
     def solve(
@@ -86,14 +85,14 @@ class TasksWithin:
         tolerance: float = 1e-6,
         max_iter: int = 100,
         trace: Trace | None = None,
-    ) -> FoundWithin:
+    ) -> ConstrainedTaskSolution:
         """Return the minimiser to a gap of at most ``tolerance``, in units of the objective."""
         with one_blas_thread():
             return self._solve(penalty, start, multipliers, tolerance, max_iter, trace or Trace())
 
     def path(
         self, penalties: Iterable[GroupL1], *, tolerance: float = 1e-6, max_iter: int = 100
-    ) -> Iterator[FoundWithin]:
+    ) -> Iterator[ConstrainedTaskSolution]:
         """Solve for one penalty after the other, each from the answer before."""
         coef, known = None, None
         for penalty in penalties:
@@ -113,7 +112,7 @@ class TasksWithin:
         trace: Trace,
         direct: bool = False,
         rough: float = 0.0,
-    ) -> FoundWithin:
+    ) -> ConstrainedTaskSolution:
         """Run the rounds; direct: the start is near; rough: what the last step along a face may promise."""
         problem, whole = self._problem, GroupL1Within(penalty, self._lower, self._upper)
         shape = problem.slopes_at_zero.shape
@@ -123,9 +122,9 @@ class TasksWithin:
             known = tuple(np.zeros((len(group) - 1, shape[1])) for group in self._order.groups)
         best, stalled, epochs, inside = np.inf, 0, 0, np.zeros(0, dtype=np.intp)
         splitting: TaskSplitting | None = None
-        answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, np.inf, 0)
+        answer = ConstrainedTaskSolution(V, problem.mean_y - problem.mean_x @ V, known, np.inf, 0)
         for _ in trace.iterations(max_iter):
-            at = problem._at(V)
+            at = problem.at(V)
             some = self._choose(whole, V, at.slopes)
             if splitting is None or len(some) > len(inside) or not np.isin(some, inside).all():
                 inside = some
@@ -141,13 +140,13 @@ class TasksWithin:
             V[inside] = found.V
             gap = found.gap
             if len(inside) < len(V):
-                at = problem._at(V)
+                at = problem.at(V)
                 open_to = TaskSlopes(at.slopes, at.rr, 0.0, np.zeros(len(V)))
                 gap = task_gap(whole, self._order, V, open_to, known)
             stalled = 0 if gap < _PROGRESS * best else stalled + 1
             if gap <= best:
                 best = gap
-                answer = FoundWithin(V, problem.mean_y - problem.mean_x @ V, known, gap, epochs)
+                answer = ConstrainedTaskSolution(V, problem.mean_y - problem.mean_x @ V, known, gap, epochs)
             trace.record(objective=0.5 * at.rr + whole.value(V), gap=gap, epochs=float(epochs))
             settled = rough > 0 and len(inside) == len(V) and iterated < _ITERATIONS
             if best <= least or settled or stalled == _STALLED or trace.asked_to_stop:
@@ -179,7 +178,7 @@ class TasksWithin:
         rough: float,
     ) -> TaskSplitting:
         problem = self._problem
-        gram = problem._gram_of_all if len(some) == len(V) else problem._gram(some)
+        gram = problem.gram if len(some) == len(V) else problem.gram_of(some)
         part = GroupL1Within(penalty, self._lower[some], self._upper[some])
         pulls = slopes[some] + gram @ V[some]  # that would be left if these rows were all zero
         energy = rr + float(np.sum(V[some] * (slopes[some] + pulls)))

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.group_l1_within import GroupL1Within
 from surefit.solvers.tasks.order import LevelOrder
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _MOST_NUMBERS = 1500  # on a face: beyond, a factorisation costs more than many steps of splitting
 _STEPS = 30

@@ -17,15 +17,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefit.penalties.arrays import Floats
+from surefit.core.arrays import Matrix, Vector
 from surefit.penalties.group_l1_within import GroupL1Within
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 from surefit.stats.duality import Slopes
-
-Matrix = NDArray[np.float64]
 
 ROUNDING = 16 * np.finfo(float).eps  # relative to the lengths that go into a product
 
@@ -40,7 +37,7 @@ class TaskSlopes:
     slopes: Matrix
     energy: float
     mean_square: float
-    noise: Floats
+    noise: Vector
 
 
 def slopes_of_rows(objective: Objective, packed: Matrix) -> TaskSlopes:
@@ -75,7 +72,7 @@ def task_gap(
     paid = penalty.value(V)
     if not np.isfinite(paid):
         return np.inf
-    a = at.slopes + order.pull(multipliers, V.shape)
+    a = at.slopes + order.transposed_differences(multipliers, V.shape)
     a = a - np.clip(penalty.beyond(V, a), -at.noise[:, None], at.noise[:, None])
     of, lost = penalty.numbers(len(V)), order.slack(multipliers, V)
     size = of.length(of.open(a))
@@ -105,7 +102,7 @@ def balanced(
     size = of.length(V)
     active = (size > 0) | (of.l1 == 0)
     smooth = (np.where(size > 0, of.l1 / np.where(size > 0, size, 1.0), 0.0) + of.l2)[:, None] * V
-    taken = slopes + order.pull(near, V.shape)
+    taken = slopes + order.transposed_differences(near, V.shape)
     kept = np.where(low == V, np.maximum(taken, 0.0), taken)
     kept = np.where(high == V, np.minimum(kept, 0.0), kept)
     length = of.length(kept)
@@ -124,7 +121,7 @@ def bound_multipliers(
     of = penalty.numbers(len(V))
     low, high = of.bounds(V)
     size = of.length(V)
-    a = slopes + order.pull(multipliers, V.shape)
+    a = slopes + order.transposed_differences(multipliers, V.shape)
     push = a - (np.where(size > 0, of.l1 / np.where(size > 0, size, 1.0), 0.0) + of.l2)[:, None] * V
     out = ((low == V) & (push < 0)) | ((high == V) & (push > 0))
     # A row at zero leaves to its bounds what the ball of its kink has no room for.

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-Matrix = NDArray[np.float64]
+from surefit.core.arrays import Matrix
+
 Indices = NDArray[np.intp]
 Multipliers = tuple[Matrix, ...]  # of each group: (levels - 1, targets)
 
@@ -46,8 +47,8 @@ class LevelOrder:
                 found[group, k] = isotonic_regression(levels[:, k]).x
         return found
 
-    def pull(self, multipliers: Multipliers, shape: tuple[int, ...]) -> Matrix:
-        """Return D' times the multipliers."""
+    def transposed_differences(self, multipliers: Multipliers, shape: tuple[int, ...]) -> Matrix:
+        """Return D' times the multipliers, D being the differences of levels in a row."""
         found = np.zeros(shape)
         for group, each in zip(self.groups, multipliers, strict=True):
             found[group] = -np.diff(each, axis=0, prepend=0.0, append=0.0)

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix
 from surefit.solvers.tasks.face import TaskQuadratic, newton_on_face
 from surefit.solvers.tasks.gap import TaskSlopes, balanced, task_gap
 from surefit.solvers.tasks.order import Multipliers
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _LONGER = 1.6  # over-relaxation
 _FIRST_LOOK = 8  # iterations before the first face is tried; twice as many each time,
@@ -103,7 +101,7 @@ class TaskSplitting:
     def _begin(self, V: Matrix, multipliers: Multipliers) -> None:
         """Let all copies be at V; its slope is what penalty and order take together."""
         order, weight = self._problem.order, self._weight * self._squares
-        taken = order.pull(multipliers, V.shape)
+        taken = order.transposed_differences(multipliers, V.shape)
         self._Z1, self._Z2 = V, V[order.rows]
         self._U1 = (self._problem.slopes(V) + taken) / weight
         self._U2 = -(taken / weight)[order.rows]

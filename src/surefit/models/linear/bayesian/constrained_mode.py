@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.solvers.squares.active_set import QuadraticWithin
+from surefit.solvers.squares.active_set import ConstrainedQuadratic
 from surefit.solvers.squares.level_limits import LevelLimits
 
 Matrix = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Bowl:
         size = np.sqrt(np.diagonal(self.precision))
         pull = self.precision @ self.mean
         energy = float(np.sum(size * np.abs(self.mean)) ** 2)
-        problem = QuadraticWithin(self.precision, pull, energy, limits)
+        problem = ConstrainedQuadratic(self.precision, pull, energy, limits)
         return problem.coef(problem.solve(0.0, self.mean))
 
     def misfit(self, pull: Vector) -> float:

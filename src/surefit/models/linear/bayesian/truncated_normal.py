@@ -30,7 +30,7 @@ from scipy.stats import qmc
 from surefit.core.blas_threads import one_blas_thread
 from surefit.distributions.special import HALF_LOG_2PI
 from surefit.distributions.truncated_standard_normal import excess_between, log_between
-from surefit.solvers.squares.active_set import QuadraticWithin
+from surefit.solvers.squares.active_set import ConstrainedQuadratic
 from surefit.solvers.squares.level_limits import LevelLimits
 
 Matrix = NDArray[np.float64]
@@ -158,7 +158,7 @@ class TruncatedNormal:
         precision[np.ix_(order, order)] = inverse.T @ inverse
         pull = precision @ mean
         size = np.sqrt(np.diagonal(precision))
-        problem = QuadraticWithin(precision, pull, float(size @ np.abs(mean)) ** 2, limits)
+        problem = ConstrainedQuadratic(precision, pull, float(size @ np.abs(mean)) ** 2, limits)
         return np.asarray(inverse @ (problem.coef(problem.solve(0.0, mean)) - mean)[order])
 
     def sigmas(self, uniform: Vector) -> tuple[Vector, Vector]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 
+from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import (
@@ -47,7 +48,7 @@ from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.likelihood.firth import Firth
-from surefit.solvers.likelihood.many_logits import Array, ManyLogits, Targets
+from surefit.solvers.likelihood.many_logits import ManyLogits, Targets
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import SECOND_ORDER_LARGEST, Solution, Solver
 
@@ -378,12 +379,12 @@ class TargetsAtOnce:
     codes: NDArray[Any]  # of the target that was given
     tolerance: float
 
-    def __call__(self, targets: Targets, weights: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def __call__(self, targets: Targets, weights: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
         """Scores and proofs; a row of both arguments is a target: which rows are of the second class."""
         found = self.learner(targets, weights)
         return found.scores, found.gap <= self.tolerance
 
-    def answer(self, scores: Array, method: str) -> NDArray[Any]:
+    def answer(self, scores: Matrix, method: str) -> NDArray[Any]:
         """What the model would say to rows of these scores, asked by ``method``."""
         if method == "predict":
             return self.classes[(scores > 0).astype(np.intp)]

@@ -90,7 +90,7 @@ def limits_of(who: str, constraints: Any, columns: int) -> LevelLimits:
     penalty.prox(np.zeros(columns), 1.0)  # refuses levels of one group with different bounds
     groups: list[list[int]] = []
     if isinstance(penalty, Ordered):
-        groups, penalty = penalty._groups, penalty._inner
+        groups, penalty = penalty.ordered_columns, penalty.separable_part
     table = penalty.table(columns)
     return LevelLimits(np.array(table.lower), np.array(table.upper), groups)
 
@@ -105,8 +105,8 @@ def multipliers(
     have one. ``stationarity`` is what no multiplier balances, relative to the slope at zero coefficients.
     """
     penalty, (coef, _) = objective.penalty, objective.split(x)
-    groups = penalty._groups if isinstance(penalty, Ordered) else []
-    table = (penalty._inner if isinstance(penalty, Ordered) else penalty).table(objective.columns)
+    groups = penalty.ordered_columns if isinstance(penalty, Ordered) else []
+    table = (penalty.separable_part if isinstance(penalty, Ordered) else penalty).table(objective.columns)
     w = coef.reshape(len(coef), -1)
     gradient = (
         objective.split(objective.at(x, 1).gradient)[0] if slopes is None else _pulled(objective, slopes)

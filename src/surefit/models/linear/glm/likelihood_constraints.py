@@ -14,7 +14,7 @@ from surefit.penalties.box import Box
 from surefit.penalties.monotone import Monotone
 from surefit.penalties.nonnegative import NonNegative
 from surefit.solvers.likelihood.ancillary_parameters import JointObjective
-from surefit.solvers.likelihood.constrained_newton import NewtonWithin
+from surefit.solvers.likelihood.constrained_newton import ConstrainedNewton
 from surefit.solvers.methods.damped_newton import DampedNewton
 from surefit.solvers.objective.solver import Solution, Solver
 
@@ -25,7 +25,9 @@ def ordered_groups(constraints: Any) -> list[list[int]]:
     >>> ordered_groups([Monotone([[0, 2]]), NonNegative()])
     [[0, 2]]
     """
-    return [group for each in listed(constraints) if isinstance(each, Monotone) for group in each._groups]
+    return [
+        group for each in listed(constraints) if isinstance(each, Monotone) for group in each.ordered_columns
+    ]
 
 
 def hold(objective: JointObjective, who: str, constraints: Any) -> JointObjective:
@@ -42,7 +44,7 @@ def hold(objective: JointObjective, who: str, constraints: Any) -> JointObjectiv
 
 def newton_for(constraints: Any, **options: Any) -> Solver:
     """Return Newton's method, within the constraints if there are any."""
-    return DampedNewton(**options) if constraints is None else NewtonWithin(**options)
+    return DampedNewton(**options) if constraints is None else ConstrainedNewton(**options)
 
 
 def at_bounds(coef: NDArray[np.float64], constraints: Any) -> NDArray[np.float64]:

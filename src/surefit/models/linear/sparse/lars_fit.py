@@ -34,7 +34,7 @@ from surefit.penalties.l1 import L1
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.penalties.nonnegative import NonNegative
 from surefit.solvers.objective.base import Objective
-from surefit.solvers.squares.constrained_homotopy import lasso_path_within
+from surefit.solvers.squares.constrained_homotopy import constrained_lasso_path
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.solvers.squares.sums import SquaredSums
@@ -231,7 +231,7 @@ class ConstrainedPath:
         trace: Trace | None = None,
     ) -> LassoPath:
         """Follow the path of one problem down to a strength."""
-        return lasso_path_within(
+        return constrained_lasso_path(
             problem,
             self.limits(problem.columns),
             alpha_min=alpha_min,

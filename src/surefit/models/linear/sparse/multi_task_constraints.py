@@ -26,7 +26,7 @@ from surefit.penalties.ordered import Ordered
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
 from surefit.solvers.tasks.columns import TaskProblem
-from surefit.solvers.tasks.constrained import TasksWithin
+from surefit.solvers.tasks.constrained import ConstrainedTasks
 from surefit.solvers.tasks.gap import TaskSlopes, balanced, bound_multipliers, slopes_of_rows, task_gap
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
 
@@ -51,20 +51,22 @@ class TaskLimits:
     def of(cls, who: str, given: Any, columns: int) -> TaskLimits:
         """Check constraints as those of single coefficients are: columns of a group are bounded alike."""
         single = constrained(who, L1(1.0), given, columns)
-        groups = single._groups if isinstance(single, Ordered) else []
-        table = single._table(columns) if isinstance(single, Ordered) else single.table(columns)
+        groups = single.ordered_columns if isinstance(single, Ordered) else []
+        table = single.separable_table(columns) if isinstance(single, Ordered) else single.table(columns)
         return cls(np.array(table.lower), np.array(table.upper), groups)
 
     def within(self, penalty: GroupL1) -> GroupL1Within:
         """Return the penalty within the bounds."""
         return GroupL1Within(penalty, self.lower, self.upper)
 
-    def hold(self, problem: TaskProblem) -> TasksWithin:
+    def hold(self, problem: TaskProblem) -> ConstrainedTasks:
         """Return the problem within the constraints."""
-        return TasksWithin(problem, self.lower, self.upper, self.groups)
+        return ConstrainedTasks(problem, self.lower, self.upper, self.groups)
 
 
-def path_within(held: TasksWithin, alphas: Vector, l1_ratio: float, tolerance: float, max_iter: int) -> Path:
+def path_within(
+    held: ConstrainedTasks, alphas: Vector, l1_ratio: float, tolerance: float, max_iter: int
+) -> Path:
     """Solve for strengths from large to small."""
     penalties = [GroupL1(float(alpha), l1_ratio=l1_ratio) for alpha in alphas]
     found = list(held.path(penalties, tolerance=tolerance, max_iter=max_iter))
