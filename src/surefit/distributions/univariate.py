@@ -208,6 +208,12 @@ def _within(support: Interval, x: Array) -> Any:
     return inside
 
 
+def covers(large: Univariate, small: Univariate) -> bool:
+    """Whether the support of one distribution contains that of the other."""
+    (low, high), (first, last) = large._ends, small._ends
+    return low <= first and last <= high
+
+
 def integrated(distribution: Any, function: Callable[[Array], Any]) -> Any:
     """Return the integral of f p, each side of the median on its own.
 

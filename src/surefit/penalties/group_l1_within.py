@@ -151,7 +151,7 @@ class GroupL1Within(Penalty):
     def numbers(self, p: int) -> _Numbers:
         """Return the groups, levels and bounds of p columns; solvers ask at every step."""
         if self._known is None or self._known[0] != p:
-            _, l1, l2 = self._inner._blocks(np.zeros(p))
+            _, l1, l2 = self._inner.group_norms(np.zeros(p))
             box = self._box.table(p)
             self._known = p, _Numbers(self._inner.group_of_row(p), l1, l2, box.lower, box.upper)
         return self._known[1]

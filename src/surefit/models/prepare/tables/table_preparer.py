@@ -26,6 +26,7 @@ from surefit.data.schema import Column, Kind, Schema
 from surefit.data.source import MappedSource, Source, is_source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Purpose
 from surefit.models.prepare.encoders.encoder import is_nan
 from surefit.models.prepare.output import dense_frames_asked, sparse_output
 from surefit.models.prepare.quantiles import ExactInMemory, ExactQuantiles, quantile_change
@@ -38,7 +39,7 @@ from surefit.models.prepare.tables.column_facts import (
     numbers_source,
     plain_facts,
 )
-from surefit.models.prepare.tables.column_plan import REASONS, ColumnPlan, Facts, Purpose, decide
+from surefit.models.prepare.tables.column_plan import REASONS, ColumnPlan, Facts, decide
 from surefit.models.transformer import MapRows, Transformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
@@ -332,6 +333,11 @@ class TablePreparer(ExactInMemory, Transformer):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def column_plans(preparer: TablePreparer, names: Any = None) -> list[ColumnPlan]:
+    """What a fitted preparer does with each column, under the names of its input or others."""
+    return preparer._plans(names)
 
 
 def _numbers(fact: Facts) -> list[float]:
