@@ -172,12 +172,10 @@ class Distribution(Registered, kind="distribution", folder="surefit.distribution
     def _check_known(cls, known: dict[str, Any]) -> None:
         for name in cls.known:
             if known.get(name) is None:
-                raise ParameterError(
-                    f"{cls.__name__}.fit needs {name}=, which the data do not tell: give it."
-                )
+                raise ParameterError(f"{cls.__name__}.fit needs {name}=, which cannot be estimated: give it.")
         for name in known:
             if name not in cls._parameters() and name not in cls.hints:
-                raise ParameterError(f"{cls.__name__}.fit: there is no parameter {name!r} to be known.")
+                raise ParameterError(f"{cls.__name__}.fit: there is no parameter {name!r}.")
 
     @classmethod
     def _refuse_fit(cls, reason: str) -> NoReturn:

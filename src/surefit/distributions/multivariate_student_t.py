@@ -34,7 +34,11 @@ class MultivariateStudentT(Multivariate):
         array_parameter(self, "location", 1)
         prepare_definite(self, "scale")
         if self.scale.shape[0] != len(self.location):
-            refuse_parameter(self, "scale", f"it must have a row for each of the {len(self.location)} places")
+            refuse_parameter(
+                self,
+                "scale",
+                (f"it must have a row for each of the {len(self.location)} entries of location"),
+            )
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -48,7 +48,11 @@ class NormalInverseWishart(ExponentialFamily, Multivariate):
         if self.dof <= len(self.scale) - 1:
             refuse_parameter(self, "dof", f"it must be above {len(self.scale) - 1}, the dimension less 1")
         if self.scale.shape[0] != len(self.location):
-            refuse_parameter(self, "scale", f"it must have a row for each of the {len(self.location)} places")
+            refuse_parameter(
+                self,
+                "scale",
+                (f"it must have a row for each of the {len(self.location)} entries of location"),
+            )
 
     @property
     def event_shape(self) -> tuple[int, ...]:

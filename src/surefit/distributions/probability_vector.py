@@ -14,7 +14,7 @@ def prepare_shares(distribution: Distribution, name: str = "probabilities") -> N
     """Check that a parameter holds probabilities, and divide away the rounding of their sum."""
     shares = array_parameter(distribution, name, 1)
     if (shares < 0).any() or abs(shares.sum() - 1.0) > 1e-8:
-        refuse_parameter(distribution, name, "it must hold numbers from 0 on that add up to 1")
+        refuse_parameter(distribution, name, "it must hold nonnegative numbers that add up to 1")
     shares = shares / shares.sum()
     shares.flags.writeable = False
     object.__setattr__(distribution, name, shares)

@@ -173,7 +173,7 @@ class Univariate(Distribution, abstract=True):
 
 
 class Tallied(Univariate, abstract=True):
-    """A distribution that no few averages describe: its statistic is the table of values and weights.
+    """A distribution without a sufficient statistic of fixed size: its statistic is the table of values.
 
     The table merges as the averages do, but is as long as there are distinct values.
     """

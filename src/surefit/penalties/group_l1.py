@@ -62,20 +62,20 @@ class GroupL1(Penalty):
     def value(self, w: ArrayLike) -> float:
         """Return the sum over the groups."""
         w = coefficients(w)
-        norm, l1, l2 = self.group_norms(w)
+        norm, l1, l2 = self.group_terms(w)
         return float(np.sum(l1 * norm + 0.5 * l2 * norm**2))
 
     def prox(self, v: ArrayLike, step: float) -> Array:
         """Return each group shortened, in its own direction."""
         given, v = v, coefficients(v)
-        norm, l1, l2 = self.group_norms(v)
+        norm, l1, l2 = self.group_terms(v)
         kept = norm > step * l1
         factor = np.where(kept, 1 - step * l1 / np.where(kept, norm, 1.0), 0.0) / (1 + step * l2)
         return in_type_of(v * self._to_rows(factor, v) + 0.0, given)
 
     def conjugate(self, u: ArrayLike) -> float:
         """Return the sum over the groups of what the slope exceeds the L1 part by, squared, over twice l2."""
-        norm, l1, l2 = self.group_norms(coefficients(u))
+        norm, l1, l2 = self.group_terms(coefficients(u))
         excess = np.maximum(norm - l1, 0.0)
         if np.any(excess[l2 == 0] > 0):
             return np.inf
@@ -84,7 +84,7 @@ class GroupL1(Penalty):
     def dual_scaling(self, u: ArrayLike) -> float:
         """Return the factor that brings each group's slope into its ball."""
         u = coefficients(u)
-        norm, l1, l2 = self.group_norms(u)
+        norm, l1, l2 = self.group_terms(u)
         beyond = (norm > l1) & (l2 == 0)
         if not beyond.any():
             return 1.0
@@ -93,28 +93,28 @@ class GroupL1(Penalty):
 
     def largest(self, gradient_at_zero: ArrayLike) -> float:
         """Return the largest slope of a group at zero, each divided by its weight."""
-        norm, level, _ = self.replace(strength=1.0).group_norms(coefficients(gradient_at_zero))
+        norm, level, _ = self.replace(strength=1.0).group_terms(coefficients(gradient_at_zero))
         with np.errstate(divide="ignore"):
             return float(np.max(norm[norm > 0] / level[norm > 0], initial=0.0))
 
     def free_directions(self, p: int, slope: ArrayLike | None = None) -> Array:
         """Return the axes of the groups with weight or strength 0."""
-        _, l1, l2 = self.group_norms(np.zeros(p))
+        _, l1, l2 = self.group_terms(np.zeros(p))
         return axes(((l1 == 0) & (l2 == 0))[self.group_of_row(p)])
 
     def subdifferential_distance(self, w: ArrayLike, gradient: ArrayLike) -> Array:
         """Return the entries of what is left of ``-gradient`` after its group's nearest subgradient."""
         w, gradient = coefficients(w), coefficients(gradient)
-        norm, l1, l2 = self.group_norms(w)
-        slope, _, _ = self.group_norms(gradient)
+        norm, l1, l2 = self.group_terms(w)
+        slope, _, _ = self.group_terms(gradient)
         active = norm > 0
         pull = self._to_rows(np.where(active, l1 / np.where(active, norm, 1.0), 0.0) + l2, w) * w
         inside = np.where(active, 1.0, np.maximum(slope - l1, 0.0) / np.where(slope > 0, slope, 1.0))
         left: Matrix = np.abs(gradient * self._to_rows(inside, w) + pull)
         return left
 
-    def group_norms(self, w: Vector) -> tuple[Matrix, Matrix, Matrix]:
-        """Return the norm of each group, and the strengths of its L1 and its squared part."""
+    def group_terms(self, w: Vector) -> tuple[Matrix, Matrix, Matrix]:
+        """Return the norm of each group, and its weights of the norm and of half its square."""
         squares = w**2 if w.ndim == 1 else np.sum(w**2, axis=1)
         norm = np.sqrt(np.bincount(self.group_of_row(len(w)), weights=squares))
         weights = np.ones(len(norm)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)

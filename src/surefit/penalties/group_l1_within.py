@@ -53,7 +53,7 @@ class GroupL1Within(Penalty):
         validate(self)
         if not isinstance(penalty, GroupL1):
             raise ParameterError(
-                f"GroupL1Within: {type(penalty).__name__} is no penalty of groups; give GroupL1()."
+                f"GroupL1Within: {type(penalty).__name__} is not a group penalty; give GroupL1()."
             )
         self._inner, self._box = penalty, Box(lower, upper)
         self._known: tuple[int, _Numbers] | None = None
@@ -151,7 +151,7 @@ class GroupL1Within(Penalty):
     def numbers(self, p: int) -> _Numbers:
         """Return the groups, levels and bounds of p columns; solvers ask at every step."""
         if self._known is None or self._known[0] != p:
-            _, l1, l2 = self._inner.group_norms(np.zeros(p))
+            _, l1, l2 = self._inner.group_terms(np.zeros(p))
             box = self._box.table(p)
             self._known = p, _Numbers(self._inner.group_of_row(p), l1, l2, box.lower, box.upper)
         return self._known[1]

@@ -21,9 +21,9 @@ DEEPEST = 0.42  # of any colour: words on it can still be read, by day and by ni
 
 
 def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
-    """Draw a fitted tree as deep as ``max_depth``: rules, answers, counts, and the purer the stronger.
+    """Draw a fitted tree down to ``max_depth``: rules, predictions and counts; colours show purity.
 
-    What lies deeper is said in words below its box. Left is where the rule holds.
+    The number of deeper nodes is written below a box. The left branch is where the rule holds.
 
     >>> from surefit import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])

@@ -96,7 +96,7 @@ class CsvFiles(TextFiles):
             found[2], found[2]
         )
         wrong = f"column {name!r} should hold {wanted}, but has an {found[3]}"
-        return f"{file.path}: {wrong}: mend or empty that cell."
+        return f"{file.path}: {wrong}: fix or empty that cell."
 
 
 def _open(

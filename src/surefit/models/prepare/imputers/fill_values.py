@@ -121,7 +121,7 @@ def _known(levels: NDArray[Any], counts: NDArray[np.float64]) -> tuple[NDArray[A
 def _repeated(levels: NDArray[Any], counts: NDArray[np.float64]) -> NDArray[Any]:
     times = counts.astype(np.int64)
     if not np.array_equal(times, counts):
-        raise DataError("a function as strategy takes rows as often as they count: pass whole weights.")
+        raise DataError("a function as strategy repeats each row by its weight: pass whole-number weights.")
     return np.repeat(levels, times)
 
 
