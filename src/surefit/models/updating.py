@@ -177,7 +177,7 @@ class UnavailableError(RefusalError, AttributeError):
     """A method that this estimator does not have as it is set; the message gives the reason."""
 
 
-class Withheld:
+class ConditionalMethod:
     """A method that is there only where ``reason(estimator)`` is None; else asking for it gives the reason.
 
     ``hasattr`` answers False then, so that whoever asks first is told the truth. Without a method there is
