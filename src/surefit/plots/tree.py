@@ -69,7 +69,7 @@ def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
         "colour": colour,
         "strength": strength,
     }
-    return _drawn(data, nodes, shown, cut_off.any(), _subtitle(model, nodes))
+    return _drawn(data, nodes, shown, bool(cut_off.any()), _subtitle(model, nodes))
 
 
 def _drawn(data: dict[str, Any], nodes: Any, shown: NDArray[np.intp], deeper: bool, subtitle: str) -> Any:
