@@ -171,10 +171,10 @@ def test_pieces_and_merges_are_exact(cls):
 
 
 def test_what_keeps_no_sums_says_so(no_square):
-    with pytest.raises(RefusalError, match=r"has no stored statistic.*fewer rows than columns"):
+    with pytest.raises(RefusalError, match=r"kept no statistic.*fewer rows than columns"):
         surefit.PCA(3).fit(WIDE).partial_fit(WIDE)
     fitted = surefit.PCA(3, svd_solver="covariance_eigh").fit(WIDE)
-    with pytest.raises(RefusalError, match=r"has no stored statistic.*fewer rows than columns"):
+    with pytest.raises(RefusalError, match=r"kept no statistic.*fewer rows than columns"):
         fitted.merge(surefit.PCA(3).fit(WIDE))
     with pytest.raises(RefusalError, match="svd_solver='full'"):
         surefit.PCA(3, svd_solver="full").partial_fit(TALL)

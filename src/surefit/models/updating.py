@@ -94,7 +94,7 @@ class OneStatistic(Estimator, abstract=True):
         """The statistic of all rows seen so far."""
         if "statistic_" not in self.__dict__:
             raise RefusalError(
-                f"this {type(self).__name__} has no stored statistic to add rows to or remove them from: "
+                f"this {type(self).__name__} kept no statistic to add rows to or remove them from: "
                 f"{self._why_nothing_kept()}. Fit again on all rows, or start with partial_fit."
             )
         self._hold_shape("the rows so far", self.__dict__.get("_shape", self._asked_shape()))
