@@ -63,7 +63,7 @@ def write(folder, **tables):
             changed("y", ["u", "v", "w"]),
             "predicts numbers, but the target 'y' is a category: use a classifier",
         ),
-        (changed("a", [[1], [2], [3]]), "column 'a' holds list<.*which surefit has no kind for"),
+        (changed("a", [[1], [2], [3]]), "column 'a' holds list<.*which surefit does not support"),
         (TABLE.slice(0, 0), "the table has no rows"),
         (TABLE.select(["y"]), "no column left for X"),
         (pa.table([TABLE["a"], TABLE["b"], TABLE["y"]], names=["a", "a", "y"]), "two columns named 'a'"),
@@ -195,9 +195,7 @@ def half(path):
 def test_files_that_end_half_way(model, tmp_path):
     big = pa.table({name: np.arange(5000.0) for name in "aby"})
     pq.write_table(big, tmp_path / "t.parquet")
-    refused(
-        model, "t.parquet cannot be read; it is damaged, ends half-way", half(tmp_path / "t.parquet"), "y"
-    )
+    refused(model, "t.parquet cannot be read; it is damaged, truncated", half(tmp_path / "t.parquet"), "y")
     for name, opened in {"t.arrow": pa.ipc.new_file, "t.arrows": pa.ipc.new_stream}.items():
         with opened(tmp_path / name, big.schema) as writer:
             writer.write_table(big, max_chunksize=100)

@@ -57,7 +57,7 @@ def test_the_semidefinite_projection_drops_negative_eigenvalues() -> None:
         nearest = unpack(penalties.PositiveSemidefinite().prox(pack(matrix), 1.0))
         np.testing.assert_allclose(nearest, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12 * d)
         assert np.linalg.norm(pack(matrix)) == pytest.approx(np.linalg.norm(matrix), rel=1e-14)
-    with pytest.raises(DataError, match="4 coefficients are no packed matrix"):
+    with pytest.raises(DataError, match="4 coefficients are not a packed matrix"):
         penalties.PositiveSemidefinite().prox(np.zeros(4), 1.0)
     with pytest.raises(DataError, match=r"has shape \(2, 3\)"):
         pack(np.zeros((2, 3)))

@@ -32,7 +32,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, is_source
 from surefit.engine.base import choose_engine
 from surefit.engine.running_sum import Running, join, tree_sizes
-from surefit.engine.threads import Crew
+from surefit.engine.threads import OrderedWorkers
 from surefit.stats.spread import Spread
 
 ENGINES = list(members("engine"))
@@ -267,7 +267,7 @@ def test_the_first_error_in_row_order_wins_and_nothing_is_begun_after_it():
             raise ValueError(str(item))
         return item
 
-    answers = iter(Crew(work, iter(range(1000)), 2))
+    answers = iter(OrderedWorkers(work, iter(range(1000)), 2))
     assert [next(answers) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match=r"^3$"):
         next(answers)

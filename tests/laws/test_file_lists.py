@@ -100,8 +100,8 @@ def test_a_first_row_of_numbers_is_asked_about(tmp_path):
 
 
 def test_other_forms_have_no_header(files, tmp_path):
-    refused("header= is for CSV and TSV files, and this table is none", files, header=False)
-    refused("header= is for CSV and TSV files", np.ones((2, 2)), header=True)
+    refused("header= applies to CSV and TSV files only", files, header=False)
+    refused("header= applies to CSV and TSV files only", np.ones((2, 2)), header=True)
     (tmp_path / "1.csv").write_text("1,2\n")
     (tmp_path / "2.csv").write_text("1,2,3\n")
     two = [tmp_path / "1.csv", tmp_path / "2.csv"]

@@ -300,7 +300,7 @@ class TestWarnings:
     @pytest.mark.covers("intro_to_ml:5.4", by="LinearModel")
     @pytest.mark.parametrize("loss", ["logistic", "softmax", "exponential"])
     def test_separated_classes(self, loss):
-        with pytest.warns(SeparationWarning, match=r"tell the classes apart .* Add a penalty, such as L2"):
+        with pytest.warns(SeparationWarning, match=r"classes are separable.* Add a penalty, such as L2"):
             model = LinearModel(loss).fit([[-2.0], [-1.0], [1.0], [2.0]], [0, 0, 1, 1])
         assert model.certificate_.holds  # nothing that matters can be gained
         assert model.certificate_.parts["objective"] < 1e-4
@@ -316,7 +316,7 @@ class TestWarnings:
         assert "it reached its limit of iterations (3)" in message
         assert f"at {model.certificate_.value:.3g}, above the tolerance of 1e-06" in message
         assert "the largest column varies 1" in message
-        assert "scale the columns" in message
+        assert "standardise the columns" in message
         assert model.n_iter_ == 3
 
     def test_rows_without_weight_count_for_nothing(self):

@@ -178,9 +178,9 @@ def test_what_keeps_no_sums_says_so(no_square):
         fitted.merge(surefit.PCA(3).fit(WIDE))
     with pytest.raises(RefusalError, match="svd_solver='full'"):
         surefit.PCA(3, svd_solver="full").partial_fit(TALL)
-    with pytest.raises(RefusalError, match="keeps no sums over 7 columns"):
+    with pytest.raises(RefusalError, match="stores no covariance matrix of 7 columns"):
         surefit.PCA(3).partial_fit(TALL)
-    with pytest.raises(RefusalError, match="a few axes of 7 columns"):
+    with pytest.raises(RefusalError, match="a few components of 7 columns"):
         surefit.PCA().fit(pieces(TALL, cuts=((90,),)))
 
 
@@ -197,7 +197,7 @@ def test_incremental_pca_refuses_what_it_cannot_add_up(monkeypatch):
     from surefit.models.factor import incremental_pca
 
     monkeypatch.setattr(incremental_pca, "LARGEST_GRAM", 3)
-    with pytest.raises(RefusalError, match="IncrementalPCA adds up moments"):
+    with pytest.raises(RefusalError, match="IncrementalPCA stores the covariance matrix"):
         surefit.IncrementalPCA().fit(TALL)
 
 

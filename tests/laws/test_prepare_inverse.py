@@ -139,7 +139,7 @@ def test_rows_that_are_none_of_its_own_are_refused():
     for code in (7.0, 0.5, -2.0):
         rows[4, 2] = code
         with pytest.raises(
-            DataError, match=r"column 'colour' holds numbers that are no codes of its 3 levels"
+            DataError, match=r"column 'colour' holds numbers that are not codes of its 3 levels"
         ):
             model.inverse_transform(rows)
     with pytest.raises(ValueError, match="NaN"):

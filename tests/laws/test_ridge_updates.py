@@ -190,11 +190,13 @@ def test_rows_weighted_otherwise_by_class_do_not_add_up(change):
     one = RidgeClassifier().fit(X[:50], labels[:50])
     before = one.coef_.copy()
     if change == "merge":
-        with pytest.raises(RefusalError, match=r"other model were gathered with class_weight=.*5\.0.*None"):
+        with pytest.raises(
+            RefusalError, match=r"other model were accumulated with class_weight=.*5\.0.*None"
+        ):
             one.merge(RidgeClassifier(class_weight=heavy).fit(X[50:], labels[50:]))
     else:
         one.set_params(class_weight=heavy)
-        with pytest.raises(RefusalError, match=r"so far were gathered with class_weight=None.*5\.0"):
+        with pytest.raises(RefusalError, match=r"so far were accumulated with class_weight=None.*5\.0"):
             getattr(one, change)(X[:9], labels[:9])
     np.testing.assert_array_equal(one.coef_, before)
 
@@ -210,7 +212,7 @@ def test_rows_weighted_alike_by_class_add_up_whatever_the_penalty():
 
 def test_another_number_of_folds_does_not_add_up():
     X, y = table()
-    with pytest.raises(RefusalError, match=r"other model were gathered with cv=3.*cv=4"):
+    with pytest.raises(RefusalError, match=r"other model were accumulated with cv=3.*cv=4"):
         chooser().fit(X, y).merge(chooser(cv=3).fit(X, y))
 
 

@@ -146,7 +146,7 @@ def test_adding_and_subtracting_returns_the_start(cls: type[Statistic], trial: T
     batch = weighted(trial)
     one, two = (cls.of(take(batch, rows), **trial.context) for rows in (slice(0, 90), slice(90, ROWS)))
     if not cls.subtractable:
-        with pytest.raises(RefusalError, match="compute it again over those that stay"):
+        with pytest.raises(RefusalError, match="compute it again over the rows that remain"):
             (one + two) - two
         return
     left = (one + two) - two

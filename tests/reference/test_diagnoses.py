@@ -129,10 +129,10 @@ def test_dependencies_are_written_out_with_a_remedy_that_fits():
     for name in SQUARES:
         finding = found(name, sick)["rank-deficiency"]
         assert "x3 = x0 - 2 x1" in finding.message
-        shortest = "shortest coefficients" in finding.remedy
+        shortest = "minimum-norm coefficients" in finding.remedy
         assert shortest == (name == "LinearRegression")
     free = Ridge(alpha=0.0).fit(sick, y).diagnosis_
-    assert "shortest coefficients" in next(f.remedy for f in free if f.code == "rank-deficiency")
+    assert "minimum-norm coefficients" in next(f.remedy for f in free if f.code == "rank-deficiency")
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])

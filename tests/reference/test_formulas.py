@@ -80,11 +80,11 @@ def test_a_dot_is_all_columns_and_other_models_take_formulas_too() -> None:
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("y ~ aa", "the formula names 'aa', which is no column of the table: did you mean 'a'"),
+        ("y ~ aa", "the formula names 'aa', which is not a column of the table: did you mean 'a'"),
         ("y ~ lag(a)", "is not allowed in a formula"),
         ("y ~ center(C(c))", "is not allowed in a formula"),
         ("y ~ center(c)", "column 'c' holds words, and center"),
-        ("y ~ center(k) + C(k)", "stands for levels in the formula, and for numbers"),
+        ("y ~ center(k) + C(k)", "is used both as categorical and as numeric in the formula"),
         ("y ~ center(scale(a))", "is not allowed in a formula"),
         ("y ~ poly(a, b)", "is not allowed in a formula"),
         ("y ~ poly(a, 10**9)", "is not allowed in a formula"),
@@ -123,7 +123,7 @@ def test_a_formula_of_a_model_file_runs_no_code() -> None:
 
 def test_levels_and_gaps_that_a_formula_does_not_take() -> None:
     model = fit_formula("y ~ a + c", FRAME)
-    with pytest.raises(DataError, match=r"column 'c' has the levels \['z'\], which the fit did not meet"):
+    with pytest.raises(DataError, match=r"column 'c' has the levels \['z'\], which were not seen in fit"):
         model.predict(FRAME.assign(c="z"))
     with pytest.raises(DataError, match="column 'a' of the formula has missing cells"):
         model.predict(FRAME.assign(a=np.nan))
@@ -144,7 +144,7 @@ def test_functions_of_all_rows_take_rows_once_and_know_their_range(tmp_path: Any
         DataError, match=r"bs\(a, df=4\) or center\(b\) does not take one of these rows: .*bounds"
     ):
         preparer.transform(FRAME.assign(a=5.0))
-    with pytest.raises(RefusalError, match="learn from all rows together, so that none can be added"):
+    with pytest.raises(RefusalError, match="depend on all rows together, so partial_fit cannot add rows"):
         FormulaPreparer("center(a)").partial_fit(FRAME)
     with pytest.raises(RefusalError, match="its formula learns from all rows together"):
         preparer.merge(FormulaPreparer("bs(a, df=4) + center(b)").fit(FRAME))

@@ -209,10 +209,10 @@ def test_ties_are_counts() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: info.entropy([-1.0, 2.0]), DataError, "finite numbers from 0 on"),
-        (lambda: info.entropy([np.nan]), DataError, "finite numbers from 0 on"),
-        (lambda: info.entropy([0.0, 0.0]), DataError, "nothing but zeros"),
-        (lambda: info.entropy([]), DataError, "nothing but zeros"),
+        (lambda: info.entropy([-1.0, 2.0]), DataError, "finite, nonnegative numbers"),
+        (lambda: info.entropy([np.nan]), DataError, "finite, nonnegative numbers"),
+        (lambda: info.entropy([0.0, 0.0]), DataError, "sums to zero"),
+        (lambda: info.entropy([]), DataError, "sums to zero"),
         (lambda: info.entropy([1.0], base=1), ParameterError, "base=1 is not allowed"),
         (lambda: info.entropy([1.0], base=-2), ParameterError, "base=-2 is not allowed"),
         (lambda: info.kl_divergence([1, 2], [1, 2, 3]), DataError, "p has 2 outcomes and q has 3"),

@@ -65,7 +65,10 @@ def test_a_rare_flag_that_only_one_class_has_is_quasi_complete_separation(patien
         model = fit(X, y)
     (finding,) = of(model, "separating-columns")
     assert finding.columns == ("flag",)
-    assert f"quasi-complete: flag put all rows but {ROWS - flag.sum()} on the border" in finding.message
+    assert (
+        f"quasi-complete separation by flag: all rows but {ROWS - flag.sum()} on the boundary"
+        in finding.message
+    )
     also = X.assign(flag=scale * (flag | (np.arange(ROWS) == np.flatnonzero(y == 0)[0])))
     assert not of(fit(also, y), "separating-columns")  # one row of the other class is enough
 

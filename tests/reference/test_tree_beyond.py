@@ -95,7 +95,7 @@ def test_a_drawing_shows_every_node_down_to_its_depth():
     assert sum(svg.count(f">{name}<") for name in ("setosa", "versicolor", "virginica")) == shown
     numbers = to_svg(plot_tree(DecisionTreeRegressor(max_depth=1).fit(X, y)))
     assert "150 rows" in numbers
-    with pytest.raises(DataError, match="no tree to draw"):
+    with pytest.raises(DataError, match="plot_tree draws a fitted"):
         plot_tree(LogisticRegression().fit(X, y))
 
 

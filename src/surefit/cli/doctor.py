@@ -174,12 +174,7 @@ def _blas() -> dict[str, Any]:
 
 
 def _threads() -> dict[str, Any]:
-    limits = {
-        "processor affinity": threads._affinity(),
-        "container quota": threads._quota(),
-        "OMP_NUM_THREADS": threads._environment("OMP_NUM_THREADS"),
-        "Dask worker's share": threads._dask_share(),
-    }
+    limits = threads.thread_limits()
     available = threads.available_threads()
     return {
         "available": available,

@@ -30,15 +30,21 @@ Claim = Literal[
 _SENTENCES: Mapping[str, str] = {
     "optimal": "No parameters can lower the objective by more than {value} ({measure}).",
     "stationary": "The fit is stationary: its {measure} is {value}.",
-    "fixed point": "Another step of the algorithm changes the answer by {value} ({measure}).",
-    "backward stable": "The answer is exact for data that differ by a relative {value} ({measure}).",
+    "fixed point": "Another step of the algorithm changes the solution by {value} ({measure}).",
+    "backward stable": "The solution is exact for data perturbed by a relative {value} ({measure}).",
     "best splits": "No stored split can be improved by more than {value} ({measure}).",
-    "measured": "The objective is what the fit stated, to {value} ({measure}).",
+    "measured": "Recomputing the objective of the fit changes it by {value} ({measure}).",
     "estimated": "On data not used to fit, the {measure} is {value}.",
-    "bounded": "Of the rows it was fitted to, the {measure} is {value}.",
-    "exact": "The answer is a closed form; recomputing it changes it by {value} ({measure}).",
-    "infeasible": "The constraints contradict each other in a mixture that is exact to {value} ({measure}).",
-    "unbounded": "The objective falls for ever along a ray that leaves no constraint by {value} ({measure}).",
+    "bounded": "On the training rows, the {measure} is {value}.",
+    "exact": "The solution is a closed form; recomputing it changes it by {value} ({measure}).",
+    "infeasible": (
+        "The constraints are infeasible: a combination of them is a contradiction to within {value} "
+        "({measure})."
+    ),
+    "unbounded": (
+        "The problem is unbounded: the objective decreases along a ray that violates no constraint by more "
+        "than {value} ({measure})."
+    ),
 }
 
 

@@ -29,11 +29,10 @@ Progress = Literal["auto", "on", "off"]
 class Config:
     """The settings in force.
 
-    engine: who accumulates statistics ("auto" follows the data: Dask input chooses Dask).
-    n_threads: threads for native kernels; None takes all that this process may use.
-    progress: bars on anything over two seconds: "auto" shows them on a terminal only.
-    checkpoint: a folder where passes over the data are stored as they go, so that a fit that was killed
-    goes on where it was when it is run again; None stores nothing.
+    engine: what accumulates statistics ("auto" follows the data: Dask input chooses Dask). n_threads: threads
+    for native kernels; None takes all that this process may use. progress: bars on anything over two seconds:
+    "auto" shows them on a terminal only. checkpoint: a folder where passes over the data are stored as they
+    go, so that a fit that was killed resumes when it is run again; None stores nothing.
     """
 
     engine: str = "auto"

@@ -31,7 +31,7 @@ class FormatError(SurefitError, ValueError):
 
 
 class EngineError(SurefitError, RuntimeError):
-    """The machinery that reads the data failed, though the data may be sound."""
+    """Reading or distributing the data failed, though the data may be valid."""
 
 
 class SurefitWarning(UserWarning):
@@ -39,11 +39,11 @@ class SurefitWarning(UserWarning):
 
 
 class SeparationWarning(SurefitWarning):
-    """The classes can be told apart without error, so that no finite coefficients are the best."""
+    """The classes are separable, so no finite coefficients minimise the loss."""
 
 
 class CheckpointWarning(SurefitWarning):
-    """A checkpoint was found that cannot be gone on from."""
+    """A checkpoint was found that the fit cannot resume from."""
 
 
 class NativeWarning(SurefitWarning):

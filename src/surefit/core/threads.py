@@ -12,8 +12,17 @@ from pathlib import Path
 
 def available_threads() -> int:
     """Return min(affinity, container quota, OMP_NUM_THREADS, a Dask worker's share); at least 1."""
-    limits = [_affinity(), _quota(), _environment("OMP_NUM_THREADS"), _dask_share()]
-    return max(1, min(limit for limit in limits if limit is not None))
+    return max(1, min(limit for limit in thread_limits().values() if limit is not None))
+
+
+def thread_limits() -> dict[str, int | None]:
+    """Return each limit on the number of threads by name; None where it does not apply."""
+    return {
+        "processor affinity": _affinity(),
+        "container quota": _quota(),
+        "OMP_NUM_THREADS": _environment("OMP_NUM_THREADS"),
+        "Dask worker's share": _dask_share(),
+    }
 
 
 def _affinity() -> int:

@@ -33,8 +33,8 @@ def kind_of(field: pa.Field) -> Kind:
     if _is_string(kind) or t.is_dictionary(kind):
         return "category"
     raise DataError(
-        f"column {field.name!r} holds {kind}, which surefit has no kind for: "
-        "drop it, or turn it into numbers, categories, dates or text."
+        f"column {field.name!r} holds {kind}, which surefit does not support: drop it, or convert it to "
+        "numbers, categories, dates or text."
     )
 
 

@@ -92,7 +92,7 @@ def admit(
     if accepts.target != "none" and y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     if accepts.target == "any":
-        accepts = replace(accepts, target=_kind_of_target(estimator, y, reset))
+        accepts = replace(accepts, target=_kind_of_target(y, reset, classes))
     words = explain_target(type(estimator).__name__, y) if accepts.target == "number" else None
     if words is not None:
         raise DataError(words)
@@ -110,12 +110,12 @@ def admit(
     return ArraySource(schema, Batch(X, target, check_weights(weight, rows)))
 
 
-def _kind_of_target(estimator: Any, y: Any, reset: bool) -> Literal["number", "class"]:
+def _kind_of_target(y: Any, reset: bool, classes: Any) -> Literal["number", "class"]:
     """Classes or numbers, by the looks of the target, or as it was before."""
     from sklearn.utils.multiclass import type_of_target
 
     if not reset:
-        return "number" if estimator._schema.classes is None else "class"
+        return "number" if classes is None else "class"
     looks = type_of_target(y, input_name="y")
     if looks not in ("binary", "multiclass", "continuous"):
         raise DataError(f"Unknown label type: y is {looks}; it must be one number or one class a row.")

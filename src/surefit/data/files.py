@@ -63,7 +63,7 @@ def reading(path: str) -> Iterator[None]:
                 f"example by `iconv -f latin1 -t utf-8`."
             ) from error
         raise DataError(
-            f"{path} cannot be read; it is damaged, ends half-way or is in another format: {reason}."
+            f"{path} cannot be read; it is damaged, truncated or in another format: {reason}."
         ) from error
 
 

@@ -30,7 +30,7 @@ class Levels:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenValues:
     """The values that some rows of a column take, None for too many; the order that it declares, and one
     that contradicts it.
     """
@@ -39,13 +39,13 @@ class Seen:
     declared: tuple[Any, ...] | None = None
     against: tuple[Any, ...] | None = None
 
-    def __add__(self, other: Seen) -> Seen:
+    def __add__(self, other: SeenValues) -> SeenValues:
         declared, against = _joined(self.declared, other.declared)
         against = self.against or other.against or against
         if self.values is None or other.values is None:
-            return Seen(None, declared, against)
+            return SeenValues(None, declared, against)
         values = self.values | other.values
-        return Seen(values if len(values) <= MAX_LEVELS + 1 else None, declared, against)
+        return SeenValues(values if len(values) <= MAX_LEVELS + 1 else None, declared, against)
 
 
 def _joined(
@@ -59,18 +59,18 @@ def _joined(
     return (long, None) if all(level in rest for level in short) else (one, two)
 
 
-def seen_levels(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> dict[str, Seen]:
+def seen_levels(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> dict[str, SeenValues]:
     """Look through batches for the values of some columns."""
     import pyarrow.compute as pc
 
-    found = {name: Seen(frozenset()) for name in names}
+    found = {name: SeenValues(frozenset()) for name in names}
     for batch in batches:
         for name, before in found.items():
             values = batch.column(name)
             ordered = getattr(values.type, "ordered", False)
             declared = tuple(values.dictionary.to_pylist()) if ordered else None
             here = frozenset() if before.values is None else plain(pc.unique(countable(values))).to_pylist()
-            found[name] = before + Seen(frozenset(here), declared)
+            found[name] = before + SeenValues(frozenset(here), declared)
     return found
 
 
@@ -82,13 +82,13 @@ def levels_of(stream: ArrowStream, names: Sequence[str]) -> dict[str, Levels]:
     """
     where_they_lie = getattr(stream, "seen_levels", None)
     pieces = [seen_levels(stream.batches(names), names)] if where_they_lie is None else where_they_lie(names)
-    found = {name: sum((piece[name] for piece in pieces), Seen(frozenset())) for name in names}
+    found = {name: sum((piece[name] for piece in pieces), SeenValues(frozenset())) for name in names}
     for name, seen in found.items():
         _check_order(stream, name, seen)
     return {name: _levels(seen) for name, seen in found.items()}
 
 
-def _levels(seen: Seen) -> Levels:
+def _levels(seen: SeenValues) -> Levels:
     present = None if seen.values is None else _array(sorted(seen.values - {None}))
     if seen.declared is None:
         return Levels(present, False, present)
@@ -104,7 +104,7 @@ def _array(levels: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def _check_order(stream: ArrowStream, name: str, seen: Seen) -> None:
+def _check_order(stream: ArrowStream, name: str, seen: SeenValues) -> None:
     """Refuse files that declare different orders, and values outside of the order."""
     if seen.declared is None:
         return

@@ -116,7 +116,7 @@ def _names(stream: Any) -> Sequence[str]:
 
 def _headed(stream: Any, header: bool) -> Any:
     if not hasattr(stream, "headed"):
-        raise DataError("header= is for CSV and TSV files, and this table is none: leave it out.")
+        raise DataError("header= applies to CSV and TSV files only: leave it out.")
     return stream.headed(header)
 
 

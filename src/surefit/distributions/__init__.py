@@ -17,10 +17,10 @@ conjugate prior is made from the same value::
 
 ``base.py`` is the contract; ``univariate.py`` adds tails, quantiles and expectations, ``multivariate.py``
 vectors and matrices, ``exponential_family.py`` natural parameters and the log-partition, ``conjugacy.py``
-priors and posteriors. ``special.py``, ``newton.py``, ``quadrature.py``, ``matrices.py`` and ``shares.py`` are
-what they compute with; tails are those of ``scipy.special``, and ``normal_between.py`` draws between bounds
-however far in one. One distribution is one object with plain
-numbers; a mixture or a naive Bayes model holds several.
+priors and posteriors. ``special.py``, ``likelihood_newton.py``, ``matrices.py`` and
+``probability_vector.py`` are what they compute with; tails are those of ``scipy.special``, and
+``truncated_standard_normal.py`` draws between bounds however far in one. One distribution is one object with
+plain numbers; a mixture or a naive Bayes model holds several.
 
 ``information`` has entropy, divergences and mutual information. It lives here because the closed forms are
 those of distributions, and everything that asks for them, from EM to trees, is further down.

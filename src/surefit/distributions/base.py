@@ -47,28 +47,12 @@ class Distribution(Registered, kind="distribution", folder="surefit.distribution
             kinds = {alternative.type for alternative in parameter.alternatives}
             if kinds & {int, float}:
                 if not math.isfinite(value):
-                    self._refuse_parameter(name, "it must be finite")
+                    refuse_parameter(self, name, "it must be finite")
                 object.__setattr__(self, name, float(value) if float in kinds else int(value))
         self._prepare()
 
     def _prepare(self) -> None:
         """Check what no interval can say, and make arrays of sequences."""
-
-    def _refuse_parameter(self, name: str, wanted: str) -> NoReturn:
-        value = np.asarray(getattr(self, name)).tolist()
-        raise ParameterError(f"{type(self).__name__}: {name}={value!r} is not allowed; {wanted}.")
-
-    def _array(self, name: str, ndim: int) -> Array:
-        """Make a parameter a read-only array of finite numbers."""
-        try:
-            array = np.array(getattr(self, name), dtype=np.float64, order="C")
-        except (TypeError, ValueError):
-            array = np.empty(0)
-        if array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
-            self._refuse_parameter(name, f"it must be {'a list' if ndim == 1 else 'a matrix'} of numbers")
-        array.flags.writeable = False
-        object.__setattr__(self, name, array)
-        return array
 
     @classmethod
     def _parameters(cls) -> Mapping[str, Parameter]:
@@ -188,12 +172,10 @@ class Distribution(Registered, kind="distribution", folder="surefit.distribution
     def _check_known(cls, known: dict[str, Any]) -> None:
         for name in cls.known:
             if known.get(name) is None:
-                raise ParameterError(
-                    f"{cls.__name__}.fit needs {name}=, which the data do not tell: give it."
-                )
+                raise ParameterError(f"{cls.__name__}.fit needs {name}=, which cannot be estimated: give it.")
         for name in known:
             if name not in cls._parameters() and name not in cls.hints:
-                raise ParameterError(f"{cls.__name__}.fit: there is no parameter {name!r} to be known.")
+                raise ParameterError(f"{cls.__name__}.fit: there is no parameter {name!r}.")
 
     @classmethod
     def _refuse_fit(cls, reason: str) -> NoReturn:
@@ -216,3 +198,22 @@ class Distribution(Registered, kind="distribution", folder="surefit.distribution
 def mean_and_spread(statistic: Spread, column: int = 0) -> tuple[float, float]:
     """Return mean and biased variance of a column."""
     return float(statistic.mean[column]), float(statistic.variance[column])
+
+
+def refuse_parameter(distribution: Distribution, name: str, wanted: str) -> NoReturn:
+    """Raise the error for a parameter that is not allowed; ``wanted`` says what it must be."""
+    value = np.asarray(getattr(distribution, name)).tolist()
+    raise ParameterError(f"{type(distribution).__name__}: {name}={value!r} is not allowed; {wanted}.")
+
+
+def array_parameter(distribution: Distribution, name: str, ndim: int) -> Array:
+    """Make a parameter a read-only array of finite numbers, and return it."""
+    try:
+        array = np.array(getattr(distribution, name), dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
+        refuse_parameter(distribution, name, f"it must be {'a list' if ndim == 1 else 'a matrix'} of numbers")
+    array.flags.writeable = False
+    object.__setattr__(distribution, name, array)
+    return array

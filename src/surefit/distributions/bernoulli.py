@@ -111,7 +111,7 @@ class Bernoulli(ExponentialFamily, Conjugate, Univariate):
         return np.array([self.probability])
 
     def divergence(self, other: Self) -> float:
-        """Return the Kullback-Leibler divergence to another coin; inf where it cannot show both sides."""
+        """Return the Kullback-Leibler divergence to another one; inf where that excludes an outcome."""
         self._check_family(other)
         p, q = (np.array([coin.probability, 1.0 - coin.probability]) for coin in (self, other))
         return float(xlogx_ratio(p, q).sum())

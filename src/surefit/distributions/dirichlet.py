@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefit.distributions.base import Array, Numbers
+from surefit.distributions.base import Array, Numbers, array_parameter, refuse_parameter
 from surefit.distributions.exponential_family import ExponentialFamily
 from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.multivariate import Multivariate
@@ -30,8 +30,8 @@ class Dirichlet(ExponentialFamily, Multivariate):
     concentration: Numbers = (1.0, 1.0)
 
     def _prepare(self) -> None:
-        if (self._array("concentration", 1) <= 0).any() or len(self.concentration) < 2:
-            self._refuse_parameter("concentration", "it must hold two or more positive numbers")
+        if (array_parameter(self, "concentration", 1) <= 0).any() or len(self.concentration) < 2:
+            refuse_parameter(self, "concentration", "it must hold two or more positive numbers")
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefit.core.parameters import WholeNumber
 from surefit.data.batches.batch import Batch
-from surefit.distributions.base import Array, Distribution, Numbers
+from surefit.distributions.base import Array, Distribution, Numbers, array_parameter, refuse_parameter
 from surefit.distributions.likelihood_newton import climb
 from surefit.distributions.multivariate import Multivariate
 from surefit.distributions.special import log_gamma
@@ -37,8 +37,8 @@ class DirichletMultinomial(Multivariate):
     concentration: Numbers = (1.0, 1.0)
 
     def _prepare(self) -> None:
-        if (self._array("concentration", 1) <= 0).any():
-            self._refuse_parameter("concentration", "it must hold positive numbers")
+        if (array_parameter(self, "concentration", 1) <= 0).any():
+            refuse_parameter(self, "concentration", "it must hold positive numbers")
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -74,7 +74,10 @@ class ExponentialFamily(Distribution, abstract=True):
     def _check_family(self, other: Distribution) -> None:
         """Refuse a member of another family: all fields but the natural ones must agree."""
         if type(self) is not type(other) or self.event_shape != other.event_shape:
-            raise RefusalError(f"{self!r} and {other!r} are of two families, with no closed divergence.")
+            raise RefusalError(
+                f"{self!r} and {other!r} belong to different families, so their divergence has no closed "
+                "form."
+            )
 
 
 def columns(*parts: Any) -> Array:

@@ -18,7 +18,7 @@ from surefit.distributions.univariate import Tallied, moments_of, tally
 class Laplace(Tallied):
     r""":math:`p(x) = e^{-|x - m| / b} / 2b`, with location m and scale b.
 
-    The likeliest location is the median, the middle of the medians where there are several.
+    The maximum-likelihood location is the median, the midpoint of the medians where there are several.
 
     >>> Laplace.fit([1.0, 2.0, 9.0])
     Laplace(location=2.0, scale=2.6666666666666665)

@@ -45,7 +45,7 @@ def climb(function: ValueAndSlope, start: Array, what: str) -> Array:
                 return x
         x, value, slope = x + size * step, reached, inclined
         if np.abs(x - start).max() > _FARTHEST:
-            raise DataError(f"{what} has no finite maximum: its best parameters lie at infinity.")
+            raise DataError(f"{what} has no maximum at finite parameters.")
         if float(np.abs(size * step).max()) <= 1e-13 * (1.0 + float(np.abs(x).max())):
             break
     return x

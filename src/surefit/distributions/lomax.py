@@ -85,7 +85,10 @@ class Lomax(Tallied):
         values, share = tally(statistic)
         mean, variance = moments_of(statistic)
         if variance <= mean**2:
-            cls._refuse_fit("the values vary no more than exponential ones, where only that limit is left")
+            cls._refuse_fit(
+                "the values vary no more than exponential ones, so the estimate tends to the exponential "
+                "limit"
+            )
         ratio = variance / mean**2
         first = 2.0 * ratio / (ratio - 1.0)
 
@@ -103,7 +106,10 @@ class Lomax(Tallied):
     def _by_moments(cls, statistic: Any, **known: Any) -> Self:
         mean, variance = moments_of(statistic)
         if variance <= mean**2:
-            cls._refuse_fit("the values vary no more than exponential ones, where only that limit is left")
+            cls._refuse_fit(
+                "the values vary no more than exponential ones, so the estimate tends to the exponential "
+                "limit"
+            )
         shape = 2.0 * variance / (variance - mean**2)
         return cls(shape, mean * (shape - 1.0))
 

@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from surefit.distributions.base import Array, Distribution
+from surefit.distributions.base import Array, Distribution, array_parameter, refuse_parameter
 from surefit.distributions.special import log_gamma
 
 
 def prepare_definite(distribution: Distribution, name: str) -> None:
     """Check that a parameter is a symmetric positive definite matrix."""
-    matrix = distribution._array(name, 2)
+    matrix = array_parameter(distribution, name, 2)
     size = np.sqrt(np.abs(np.diagonal(matrix))) if matrix.shape[0] == matrix.shape[1] else None
     # Asymmetry is measured on the scale of the two columns, so that small ones count as much as large ones.
     if size is None or (np.abs(matrix - matrix.T) > 1e-10 * np.multiply.outer(size, size)).any():
-        distribution._refuse_parameter(name, "it must be a symmetric matrix")
+        refuse_parameter(distribution, name, "it must be a symmetric matrix")
     matrix = (matrix + matrix.T) / 2.0
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
-        distribution._refuse_parameter(name, "it must be positive definite")
+        refuse_parameter(distribution, name, "it must be positive definite")
     matrix.flags.writeable = False
     object.__setattr__(distribution, name, matrix)
 

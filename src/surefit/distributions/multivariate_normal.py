@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.data.batches.batch import Batch
-from surefit.distributions.base import Array, Distribution, Numbers
+from surefit.distributions.base import Array, Distribution, Numbers, array_parameter, refuse_parameter
 from surefit.distributions.conjugacy import Conjugate
 from surefit.distributions.exponential_family import ExponentialFamily
 from surefit.distributions.matrices import (
@@ -40,10 +40,10 @@ class MultivariateNormal(ExponentialFamily, Conjugate, Multivariate):
     covariance: Numbers = ((1.0,),)
 
     def _prepare(self) -> None:
-        self._array("mean", 1)
+        array_parameter(self, "mean", 1)
         prepare_definite(self, "covariance")
         if self.covariance.shape[0] != len(self.mean):
-            self._refuse_parameter("covariance", f"it must have a row for each of the {len(self.mean)} means")
+            refuse_parameter(self, "covariance", f"it must have a row for each of the {len(self.mean)} means")
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import Positive
-from surefit.distributions.base import Array, Numbers
+from surefit.distributions.base import Array, Numbers, array_parameter, refuse_parameter
 from surefit.distributions.matrices import prepare_definite, whitened
 from surefit.distributions.multivariate import Multivariate
 from surefit.distributions.special import log_gamma
@@ -31,10 +31,14 @@ class MultivariateStudentT(Multivariate):
     scale: Numbers = ((1.0,),)
 
     def _prepare(self) -> None:
-        self._array("location", 1)
+        array_parameter(self, "location", 1)
         prepare_definite(self, "scale")
         if self.scale.shape[0] != len(self.location):
-            self._refuse_parameter("scale", f"it must have a row for each of the {len(self.location)} places")
+            refuse_parameter(
+                self,
+                "scale",
+                (f"it must have a row for each of the {len(self.location)} entries of location"),
+            )
 
     @property
     def event_shape(self) -> tuple[int, ...]:

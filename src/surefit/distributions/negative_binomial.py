@@ -119,7 +119,8 @@ class NegativeBinomial(ExponentialFamily, Conjugate, Tallied):
     def _check_spread(cls, mean: float, variance: float) -> None:
         if variance <= mean:
             cls._refuse_fit(
-                f"the variance {variance:g} is not above the mean {mean:g}, and only Poisson's limit is left"
+                f"the variance {variance:g} is not above the mean {mean:g}, so the estimate tends to the "
+                "Poisson limit"
             )
 
     @property

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.distributions.base import Array, Distribution
+from surefit.distributions.base import Array, Distribution, array_parameter, refuse_parameter
 
 
 def prepare_shares(distribution: Distribution, name: str = "probabilities") -> None:
     """Check that a parameter holds probabilities, and divide away the rounding of their sum."""
-    shares = distribution._array(name, 1)
+    shares = array_parameter(distribution, name, 1)
     if (shares < 0).any() or abs(shares.sum() - 1.0) > 1e-8:
-        distribution._refuse_parameter(name, "it must hold numbers from 0 on that add up to 1")
+        refuse_parameter(distribution, name, "it must hold nonnegative numbers that add up to 1")
     shares = shares / shares.sum()
     shares.flags.writeable = False
     object.__setattr__(distribution, name, shares)

@@ -126,7 +126,9 @@ class StudentT(Tallied):
         found = climb(likelihood, start, f"the likelihood of a {cls.__name__}")
         nu = known["dof"] if "dof" in known else math.exp(found[2])
         if nu > 1e6:
-            cls._refuse_fit("the tails are no heavier than normal ones, where only that limit is left")
+            cls._refuse_fit(
+                "the tails are no heavier than normal ones, so the estimate tends to the normal limit"
+            )
         return cls(nu, middle + scale * float(found[0]), scale * math.exp(found[1]))
 
     @classmethod
@@ -135,10 +137,10 @@ class StudentT(Tallied):
         values, share = tally(statistic)
         excess = float(share @ (values - mean) ** 4) / variance**2 - 3.0 if variance > 0 else 0.0
         if not excess > 0 and "dof" not in known:
-            cls._refuse_fit("the fourth moment is that of no t distribution")
+            cls._refuse_fit("no t distribution has this fourth moment")
         nu = known["dof"] if "dof" in known else 4.0 + 6.0 / excess
         if not (variance > 0 and nu > 2):
-            cls._refuse_fit("the variance is that of no t distribution")
+            cls._refuse_fit("no t distribution has this variance")
         return cls(nu, mean, math.sqrt(variance * (nu - 2.0) / nu))
 
     @classmethod

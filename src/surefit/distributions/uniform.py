@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import Interval
-from surefit.distributions.base import Array, Real, mean_and_spread
+from surefit.distributions.base import Array, Real, mean_and_spread, refuse_parameter
 from surefit.distributions.univariate import Univariate
 
 
@@ -27,7 +27,7 @@ class Uniform(Univariate):
 
     def _prepare(self) -> None:
         if not self.low < self.high:
-            self._refuse_parameter("high", f"it must be above low={self.low!r}")
+            refuse_parameter(self, "high", f"it must be above low={self.low!r}")
 
     @property
     def support(self) -> Interval:

@@ -173,7 +173,7 @@ class Univariate(Distribution, abstract=True):
 
 
 class Tallied(Univariate, abstract=True):
-    """A distribution that no few averages describe: its statistic is the table of values and weights.
+    """A distribution without a sufficient statistic of fixed size: its statistic is the table of values.
 
     The table merges as the averages do, but is as long as there are distinct values.
     """
@@ -206,6 +206,12 @@ def _within(support: Interval, x: Array) -> Any:
     if high is not None:
         inside &= (x < high) if support.open_high else (x <= high)
     return inside
+
+
+def covers(large: Univariate, small: Univariate) -> bool:
+    """Whether the support of one distribution contains that of the other."""
+    (low, high), (first, last) = large._ends, small._ends
+    return low <= first and last <= high
 
 
 def integrated(distribution: Any, function: Callable[[Array], Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from surefit.core.parameters import Positive
-from surefit.distributions.base import Array, Numbers
+from surefit.distributions.base import Array, Numbers, refuse_parameter
 from surefit.distributions.exponential_family import ExponentialFamily
 from surefit.distributions.matrices import (
     bartlett,
@@ -46,7 +46,7 @@ class Wishart(ExponentialFamily, Multivariate):
     def _prepare(self) -> None:
         prepare_definite(self, "scale")
         if self.dof <= len(self.scale) - 1:
-            self._refuse_parameter("dof", f"it must be above {len(self.scale) - 1}, the dimension less 1")
+            refuse_parameter(self, "dof", f"it must be above {len(self.scale) - 1}, the dimension less 1")
 
     @property
     def event_shape(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from surefit.core.blas_threads import one_blas_thread
-from surefit.engine.threads import Crew
+from surefit.engine.threads import OrderedWorkers
 
 Answer = TypeVar("Answer")
 
@@ -37,4 +37,4 @@ def in_turn(work: Callable[[Any], Answer], items: Iterable[Any], jobs: int) -> G
             return work(item)
 
     with one_blas_thread():
-        yield from Crew(alone, iter(items), jobs)
+        yield from OrderedWorkers(alone, iter(items), jobs)

@@ -51,7 +51,7 @@ class Threads(Engine):
             yield from (_step(of, make) for make in chain(_emptied(head), batches))
             return
         with one_blas_thread():
-            yield from Crew(lambda make: _step(of, make), chain(_emptied(head), batches), crew)
+            yield from OrderedWorkers(lambda make: _step(of, make), chain(_emptied(head), batches), crew)
 
     @staticmethod
     def _whole_parts(
@@ -60,7 +60,7 @@ class Threads(Engine):
         def whole(part: Source) -> Step[S]:
             return part_sum(of, takewhile(lambda batch: not crew.abandoned, part)), 1
 
-        crew = Crew(whole, iter(parts), size)
+        crew = OrderedWorkers(whole, iter(parts), size)
         with one_blas_thread():
             yield from crew
 
@@ -72,10 +72,10 @@ class Threads(Engine):
         head = list(islice(batches, 2))
         if len(head) < 2:
             return (f(make()) for make in head)
-        return _holding_blas(Crew(lambda make: f(make()), chain(_emptied(head), batches), crew))
+        return _holding_blas(OrderedWorkers(lambda make: f(make()), chain(_emptied(head), batches), crew))
 
 
-def _holding_blas(answers: Iterator[Any] | Crew[Any, Any]) -> Iterator[Any]:
+def _holding_blas(answers: Iterator[Any] | OrderedWorkers[Any, Any]) -> Iterator[Any]:
     with one_blas_thread():
         yield from answers
 
@@ -98,12 +98,12 @@ def _emptied(items: list[Item]) -> Iterator[Item]:
         yield items.pop()
 
 
-class Crew(Generic[Item, Answer]):
+class OrderedWorkers(Generic[Item, Answer]):
     """Answers to items, in order, worked out by threads that fetch the items themselves.
 
     An error surfaces in its place in that order, as it is, and nothing is begun after it.
 
-    >>> list(Crew(lambda item: item * item, iter(range(5)), 2))
+    >>> list(OrderedWorkers(lambda item: item * item, iter(range(5)), 2))
     [0, 1, 4, 9, 16]
     """
 

@@ -14,11 +14,10 @@ from surefit.core.errors import DataError, RefusalError
 from surefit.core.public import public
 from surefit.data.door import is_streamed
 from surefit.data.read import read
-from surefit.engine.base import choose_engine
 from surefit.evaluate.persistence import Saved
 from surefit.io.load import load
 from surefit.io.records import is_left_out, is_pipeline
-from surefit.models.base import Estimator
+from surefit.models.base import Estimator, admitted, certify
 from surefit.models.prepare.encoders.cross_fitting import CrossFitOverSources
 
 
@@ -49,10 +48,8 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also:
         raise DataError(
             f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."
         )
-    classes = getattr(model, "classes_", None)
     check_is_fitted(model)
-    source = model._source(X, y, sample_weight, reset=False, classes=classes, **also)
-    return model._certify(source, choose_engine(source))
+    return certify(model, admitted(model, X, y, sample_weight, reset=False, **also))
 
 
 def _verify_steps(model: Any, X: Any, y: Any, weight: Any) -> Certificate:

@@ -16,10 +16,12 @@ a warning, and never NaN. Every loss is here under the name of its class::
     array([0.125, 2.5  ])
 
 To add one: a file with a class below :class:`~surefit.losses.base.Loss` that gives itself ``name``, ``task``,
-``link``, ``value``, ``gradient`` and ``curvature``; ``conjugate`` and ``prox``, and ``kinks`` for straight
-pieces, only where they exist, because a solver asks by looking. Its options are the annotated parameters of
-``__init__``. The laws find it by themselves. ``links`` has the link functions; ``arrays``, ``stable``,
-``roots`` and ``order`` what is shared.
+``link``, ``value``, ``gradient`` and ``curvature``; ``conjugate`` and ``prox``, and ``kinks`` for
+piecewise-linear ones, only where they exist, because a solver asks by looking. Its options are the annotated
+parameters of ``__init__``. The laws find it by themselves. ``links`` has the link functions; ``arrays``,
+``stable``, ``root_finding`` and ``weighted_quantile`` what is shared; ``families``, ``family_loss`` and
+``fused_pairs`` the families of generalised linear models; ``joint`` and ``huber_scale`` likelihoods with
+further parameters.
 """
 
 from __future__ import annotations

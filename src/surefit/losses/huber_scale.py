@@ -17,8 +17,8 @@ from surefit.stats.joint_curvature import Pieces
 
 
 @dataclass(frozen=True, slots=True)
-class Softened:
-    """The likelihood of a loss with a free scale, rows far off bent by so much."""
+class DampedHuber:
+    """The likelihood of a loss with a free scale, with some curvature added for rows beyond the threshold."""
 
     loss: FreeScaleHuber
     softness: float

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from surefit.models.prepare.tables.column_plan import Purpose
+Purpose = Literal["linear", "distance", "tree", "count"]  # what a table is prepared for
 
 
 @dataclass(frozen=True, slots=True)

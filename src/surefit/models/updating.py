@@ -50,7 +50,7 @@ class OneStatistic(Estimator, abstract=True):
         return self._finish(self.statistic_, source.schema)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take in more rows: the result is that of one ``fit`` on all rows seen so far."""
+        """Update the fit with more rows: the result is that of one ``fit`` on all rows seen so far."""
         return self._add(X, y, sample_weight)
 
     def _add(self, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
@@ -70,9 +70,10 @@ class OneStatistic(Estimator, abstract=True):
         return self._atomically(step)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Give rows back: the result is that of one ``fit`` on the others, if the statistic can say it.
+        """Remove rows from the fit: the result is that of one ``fit`` on the others.
 
-        Only rows that were taken in, with the weights they had then, leave the others as they were.
+        Only rows that were fitted before, with the same weights, can be removed. A statistic that does not
+        support removal, or would lose too many digits by it, refuses.
         """
         check_is_fitted(self)
 
@@ -93,7 +94,7 @@ class OneStatistic(Estimator, abstract=True):
         """The statistic of all rows seen so far."""
         if "statistic_" not in self.__dict__:
             raise RefusalError(
-                f"this {type(self).__name__} kept no statistic that rows could be added to or taken from: "
+                f"this {type(self).__name__} kept no statistic to add rows to or remove them from: "
                 f"{self._why_nothing_kept()}. Fit again on all rows, or start with partial_fit."
             )
         self._hold_shape("the rows so far", self.__dict__.get("_shape", self._asked_shape()))
@@ -113,8 +114,9 @@ class OneStatistic(Estimator, abstract=True):
         for name, value in self._asked_shape().items():
             if not _alike(shape[name], value):
                 raise RefusalError(
-                    f"{rows} were gathered with {name}={shape[name]!r}, which their statistic depends on, "
-                    f"so they do not add up with rows under {name}={value!r}: fit all rows with one {name}."
+                    f"{rows} were accumulated with {name}={shape[name]!r}, which their statistic depends "
+                    f"on, so they cannot be combined with rows under {name}={value!r}: fit all rows with "
+                    f"one {name}."
                 )
 
     def _why_nothing_kept(self) -> str:
@@ -135,8 +137,8 @@ class OneStatistic(Estimator, abstract=True):
         return known
 
     def merge(self, other: Self) -> Self:
-        """Take in all the rows that another fitted estimator of the same class has seen; the other one
-        stays as it is.
+        """Update the fit with all rows that another fitted estimator of the same class has seen; the other is
+        unchanged.
         """
         check_is_fitted(self)
         if type(other) is not type(self):
@@ -175,7 +177,7 @@ class UnavailableError(RefusalError, AttributeError):
     """A method that this estimator does not have as it is set; the message gives the reason."""
 
 
-class Withheld:
+class ConditionalMethod:
     """A method that is there only where ``reason(estimator)`` is None; else asking for it gives the reason.
 
     ``hasattr`` answers False then, so that whoever asks first is told the truth. Without a method there is
@@ -213,7 +215,5 @@ class OneStatisticClassifier(ClassifierMixin, OneStatistic, abstract=True):
     classes_: NDArray[Any]
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Take in more rows; the first call names all ``classes``, or those in its y are all there will
-        ever be.
-        """
+        """Update the fit with more rows; the first call gives all ``classes``, by default those in its y."""
         return self._add(X, y, sample_weight, classes)

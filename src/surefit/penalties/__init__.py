@@ -7,9 +7,10 @@ step is the projection. Solvers see the contract in ``base`` alone::
     gradient step --v--> penalty.prox(v, step) --w--> subdifferential_distance(w, g): is it the answer?
                                                       conjugate(u), dual_scaling(u):  how far from it at most?
 
-``table`` holds the one formula behind every penalty that treats each coefficient alone and is convex: a
-row of (l1, l2, lower, upper), which compiled solvers read. ``tabulated`` makes a penalty of such a table,
-``weighted`` one with a strength and column weights; ``convex_set`` makes one of a set and its projection.
+``coordinate_table`` holds the one formula behind every penalty that treats each coefficient alone and is
+convex: a row of (l1, l2, lower, upper), which compiled solvers read. ``tabulated`` makes a penalty of such a
+table, ``weighted`` one with a strength and column weights; ``convex_set`` makes one of a set and its
+projection.
 
     >>> from surefit.penalties import L1
     >>> L1(1.0).prox([3.0, -0.5, -2.0], step=1.0)

@@ -53,7 +53,7 @@ class GroupL1Within(Penalty):
         validate(self)
         if not isinstance(penalty, GroupL1):
             raise ParameterError(
-                f"GroupL1Within: {type(penalty).__name__} is no penalty of groups; give GroupL1()."
+                f"GroupL1Within: {type(penalty).__name__} is not a group penalty; give GroupL1()."
             )
         self._inner, self._box = penalty, Box(lower, upper)
         self._known: tuple[int, _Numbers] | None = None

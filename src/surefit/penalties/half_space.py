@@ -34,9 +34,7 @@ class HalfSpace(ConvexSet):
         validate(self)
         self._normal = checked_numbers("HalfSpace", "normal", normal)
         if not self._normal.any():
-            raise ParameterError(
-                "HalfSpace: normal is zero, so it points nowhere; give at least one entry another value."
-            )
+            raise ParameterError("HalfSpace: normal is zero; give at least one entry that is not.")
 
     def project(self, v: Vector) -> Vector:
         """Return v, moved along the normal by what it is over."""

@@ -89,9 +89,9 @@ class Intersection(Penalty):
             distances = self.distances(found.point)
             worst = int(np.argmax(distances))
             raise DataError(
-                f"Intersection: after {found.rounds} rounds the point still moves, {distances[worst]:.3g} "
-                f"away from sets[{worst}]; the sets may have no point in common: enlarge one, or "
-                "raise max_rounds."
+                f"Intersection: after {found.rounds} rounds the projection has not converged, "
+                f"{distances[worst]:.3g} away from sets[{worst}]; the sets may have no point in common: "
+                "enlarge one, or raise max_rounds."
             )
         return found
 

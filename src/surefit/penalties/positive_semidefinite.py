@@ -81,8 +81,8 @@ def unpack(vector: ArrayLike) -> Matrix:
     size = (math.isqrt(8 * packed.size + 1) - 1) // 2
     if packed.ndim != 1 or size * (size + 1) // 2 != packed.size:
         raise DataError(
-            f"PositiveSemidefinite: {packed.size} coefficients are no packed matrix; "
-            "a symmetric matrix with d rows takes d (d + 1) / 2 of them."
+            f"PositiveSemidefinite: {packed.size} coefficients are not a packed matrix; a symmetric matrix "
+            "with d rows takes d (d + 1) / 2 of them."
         )
     rows, columns = np.tril_indices(size)
     matrix = np.zeros((size, size))

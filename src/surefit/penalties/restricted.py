@@ -65,6 +65,6 @@ def tabulated(owner: str, penalty: Any) -> Tabulated:
     """Return a penalty that treats each coefficient alone; refuse any other."""
     if not isinstance(penalty, Tabulated):
         raise ParameterError(
-            f"{owner}: {type(penalty).__name__} is no penalty of single coefficients; give one such as L2()."
+            f"{owner}: {type(penalty).__name__} is not a separable penalty; give one such as L2()."
         )
     return penalty

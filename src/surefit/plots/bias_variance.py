@@ -14,7 +14,7 @@ PARTS = {"total": INK, "bias": VERMILION, "variance": BLUE, "noise": FADED}
 
 
 def plot_bias_variance(found: Mapping[Any, Any], axis: str = "complexity") -> Any:
-    """Draw the parts of the expected loss over what orders the models, with two errors of the simulation.
+    """Draw noise, bias and variance over the complexity, with two standard errors of the simulation.
 
     >>> import surefit
     >>> def sample(rng):
@@ -22,7 +22,7 @@ def plot_bias_variance(found: Mapping[Any, Any], axis: str = "complexity") -> An
     >>> models = {k: surefit.MeanRegressor() for k in (1, 2)}
     >>> found = surefit.bias_variance_curve(models, sample, [[0.0]], [0.0], noise=1.0, draws=10)
     >>> plot_bias_variance(found).to_dict()["title"]["text"]
-    'Where the loss comes from, by complexity'
+    'Noise, bias and variance by complexity'
     """
     import altair as alt
 
@@ -77,5 +77,5 @@ def plot_bias_variance(found: Mapping[Any, Any], axis: str = "complexity") -> An
     ]
     best = min(found, key=lambda key: found[key].total)
     subtitle = f"Least total at {axis} {best}; bands are two standard errors of {first.draws} training sets"
-    title = alt.TitleParams(f"Where the loss comes from, by {axis}", subtitle=subtitle)
+    title = alt.TitleParams(f"Noise, bias and variance by {axis}", subtitle=subtitle)
     return styled(alt.layer(*layers).properties(title=title, width=WIDTH, height=300))

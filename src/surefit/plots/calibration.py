@@ -24,17 +24,17 @@ def plot_calibration(
 ) -> Any:
     """Draw the share of positive rows over the probability predicted, in bins, with 95 % Wilson intervals.
 
-    probabilities: of the greater of two labels, or of several models by name. On the dashed line what is
-    called probable happens just as often.
+    probabilities: of the greater of two labels, or of several models by name. On the dashed line, predicted
+    and observed frequencies agree.
 
     >>> plot_calibration([0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4], n_bins=2).to_dict()["title"]["text"]
-    'How often it happens, by the probability predicted'
+    'Observed frequency by predicted probability'
     """
     import altair as alt
 
     found = dict(probabilities) if isinstance(probabilities, Mapping) else {"model": probabilities}
     if len(found) > len(COLOURS):
-        raise DataError(f"{len(found)} curves cannot be told apart; draw {len(COLOURS)} at most.")
+        raise DataError(f"{len(found)} curves are too many for one chart; draw at most {len(COLOURS)}.")
     found = dict(zip(labels(list(found)), found.values(), strict=True))
     truth = as_labels(y, "y")
     upper = truth == np.unique(truth)[-1]
@@ -68,9 +68,7 @@ def plot_calibration(
         ),
         tooltip=[alt.Tooltip(f"{key}:Q", format=".3~g") for key in list(columns)[:-1]],
     )
-    shares = alt.Y(
-        "share:Q", title="Share of rows where it happened", scale=scale, axis=alt.Axis(tickCount=5)
-    )
+    shares = alt.Y("share:Q", title="Observed frequency", scale=scale, axis=alt.Axis(tickCount=5))
     diagonal = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [0.0, 1.0]})).mark_line(
         color=FADED, strokeDash=[5, 4]
     )
@@ -86,5 +84,5 @@ def plot_calibration(
     said = f"{error}{n_bins} bins of equal width, the larger a point the more rows, 95 % intervals; "
     said += "on the dashed line both agree"
     said = said[:1].upper() + said[1:]
-    title = alt.TitleParams("How often it happens, by the probability predicted", subtitle=said)
+    title = alt.TitleParams("Observed frequency by predicted probability", subtitle=said)
     return styled(alt.layer(*layers).properties(title=title, width=size, height=size))

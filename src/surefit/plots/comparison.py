@@ -67,7 +67,7 @@ def plot_scores(
     import altair as alt
 
     if len(names) > MOST_MODELS:
-        raise DataError(f"a chart of {len(names)} models cannot be read; take {MOST_MODELS} at most.")
+        raise DataError(f"{len(names)} models are too many for one chart; take at most {MOST_MODELS}.")
     good, shown = [name in best for name in names], labels(names)
     middle, low, high = zip(*scores, strict=True)
     data = rows_of(

@@ -28,14 +28,14 @@ def plot_confusion(
     normalize: "true" writes shares into the cells, "none" the numbers of rows. most: pixels of a side.
 
     >>> plot_confusion(["cat", "dog", "dog"], ["cat", "dog", "cat"]).to_dict()["title"]["text"]
-    '1 of 3 rows are taken for another class'
+    '1 of 3 rows are misclassified'
     """
     import altair as alt
 
     statistic: Confusion = ConfusionMatrix().of(y, prediction, sample_weight)
     names, table = labels(statistic.labels.tolist(), 20), np.asarray(statistic.table, dtype=np.float64)
     if len(names) > MOST_CLASSES:
-        raise DataError(f"a chart of {len(names)} classes cannot be read; take {MOST_CLASSES} at most.")
+        raise DataError(f"{len(names)} classes are too many for one chart; take at most {MOST_CLASSES}.")
     totals = table.sum(axis=1, keepdims=True)
     share = np.divide(table, totals, out=np.zeros_like(table), where=totals > 0)
     shown = [
@@ -64,8 +64,8 @@ def plot_confusion(
     words = base.mark_text(fontSize=13 if len(names) <= 8 else 9, color=INK).encode(text="words:N")
     wrong, total = table.sum() - np.trace(table), table.sum()
     title = alt.TitleParams(
-        f"{number(wrong)} of {number(total)} rows are taken for another class",
-        subtitle=f"{100 * (1 - wrong / total):.1f} % right; "
+        f"{number(wrong)} of {number(total)} rows are misclassified",
+        subtitle=f"{100 * (1 - wrong / total):.1f} % correct; "
         + ("cells are shares of the true class" if normalize == "true" else "cells are numbers of rows"),
     )
     return styled(alt.layer(cells, words).properties(title=title, width=size, height=size))

@@ -1,4 +1,4 @@
-"""Learning, validation and complexity curves: scores for rows learnt from and rows left out."""
+"""Learning, validation and complexity curves: scores for training rows and validation rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from surefit.plots.base import rows_of, score_range, styled
 from surefit.plots.theme import BLUE, FADED, PAPER, VERMILION, WIDTH
 from surefit.plots.words import metric_words, number
 
-KINDS = ("rows learnt from", "rows left out")
+KINDS = ("training rows", "validation rows")
 
 
 def plot_curve(curve: Any) -> Any:

@@ -16,7 +16,7 @@ LINES = 30  # rows drawn one by one
 
 
 def plot_dependence(dependence: Any) -> Any:
-    """Draw the mean answer over the values of a column, its interval, and some rows one by one.
+    """Draw the mean prediction over the values of a column, its interval, and some rows one by one.
 
     >>> import surefit
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
@@ -49,7 +49,7 @@ def plot_answers(
     width: int = WIDTH,
     height: int = 300,
 ) -> Any:
-    """Draw the mean answer over a column's values from plain values; individual: (values, rows).
+    """Draw the mean prediction over a column's values from plain values; individual: (values, rows).
 
     >>> plot_answers("size", [1.0, 2.0], [5.0, 6.0], [4.0, 5.0], [6.0, 7.0]).to_dict()["title"]["text"]
     'Prediction by size'

@@ -158,12 +158,12 @@ def plot_landscape(
 
     >>> chart = plot_landscape(lambda x: x @ x, [[2.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
     >>> chart.to_dict()["title"]["text"]
-    'The way to the minimum, over contours'
+    'Path to the minimum over contours'
     """
     import altair as alt
 
     panel = landscape_panel(Landscape(f, np.zeros(2), inside), path)
-    words = title or "The way to the minimum, over contours"
+    words = title or "Path to the minimum over contours"
     return styled(panel.properties(title=alt.TitleParams(words)))
 
 

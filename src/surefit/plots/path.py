@@ -60,13 +60,13 @@ def plot_path(
         layers.append(_marker(chosen, f"chosen: {number(chosen, 3)}", FADED))
     used = int(np.count_nonzero(lines[:, -1]))
     more = "" if len(order) <= MOST_NAMED else f", the {len(named)} largest named"
-    subtitle = f"{used} of {len(lines)} columns in use at the weakest{more}"
+    subtitle = f"{used} of {len(lines)} columns nonzero at the weakest{more}"
     title = alt.TitleParams(f"Coefficients along {len(strengths)} strengths", subtitle=subtitle)
     return styled(alt.layer(*layers).properties(title=title, width=WIDTH, height=300))
 
 
 def plot_choice(model: Any) -> Any:
-    """Draw the errors for the rows left out over the strength, with one standard error, of a fitted ...CV.
+    """Draw the cross-validation error of a fitted ...CV over the strength, with one standard error.
 
     A line marks the strength with the least error, another the strongest within one standard error of it.
 
@@ -74,7 +74,7 @@ def plot_choice(model: Any) -> Any:
     >>> X = np.random.default_rng(0).normal(size=(40, 3))
     >>> model = LassoCV(cv=4, alphas=20).fit(X, X @ [3.0, -2.0, 0.0] + 0.1)
     >>> plot_choice(model).to_dict()["title"]["text"]
-    'Error for rows left out, by strength'
+    'Cross-validation error by penalty strength'
     """
     import altair as alt
 
@@ -102,7 +102,7 @@ def plot_choice(model: Any) -> Any:
         words = f"one standard error: {number(strengths[careful], 3)}"
         layers.append(_marker(strengths[careful], words, FADED, row=1))
     subtitle = f"Mean over {errors.shape[1]} folds and its standard error; least {number(mean[best], 4)}"
-    title = alt.TitleParams("Error for rows left out, by strength", subtitle=subtitle)
+    title = alt.TitleParams("Cross-validation error by penalty strength", subtitle=subtitle)
     return styled(alt.layer(*layers).properties(title=title, width=WIDTH, height=300))
 
 

@@ -20,12 +20,12 @@ STRETCHES = 12
 
 
 def plot_residuals(y: Any, prediction: Any, *, width: int = WIDTH) -> Any:
-    """Draw truth minus prediction over the prediction, and the middle half of it along the way.
+    """Draw residuals against predictions, with their running median and interquartile range.
 
-    A line away from zero is what the model misses; a band that widens, a spread that grows.
+    A line away from zero shows bias; a widening band shows heteroscedasticity.
 
     >>> plot_residuals([1.0, 2.0, 3.0], [1.5, 2.0, 2.5]).to_dict()["title"]["text"]
-    'Residuals over predictions'
+    'Residuals against predictions'
     """
     import altair as alt
 
@@ -45,7 +45,7 @@ def plot_residuals(y: Any, prediction: Any, *, width: int = WIDTH) -> Any:
         said += "; line and band: median and middle half"
     if len(truth) > MOST_POINTS:
         said += "; the darker, the more rows"
-    title = alt.TitleParams("Residuals over predictions", subtitle=said)
+    title = alt.TitleParams("Residuals against predictions", subtitle=said)
     return styled(alt.layer(*layers).properties(title=title, width=width, height=300))
 
 
@@ -55,7 +55,7 @@ def _axes() -> dict[str, Any]:
     free = alt.Scale(zero=False, nice=False, padding=8)
     return {
         "x": alt.X("prediction:Q", title="Prediction", scale=free),
-        "y": alt.Y("residual:Q", title="Truth minus prediction", scale=alt.Scale(padding=8)),
+        "y": alt.Y("residual:Q", title="Observed minus predicted", scale=alt.Scale(padding=8)),
     }
 
 

@@ -23,7 +23,7 @@ def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None, size: int = SIZE
     y: one column of labels, or one by each name, as for classes that are each held against the rest.
 
     >>> plot_roc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
-    'True against false positives'
+    'ROC curve'
     """
     import altair as alt
 
@@ -33,7 +33,7 @@ def plot_roc(y: Any, scores: Any, *, sample_weight: Any = None, size: int = SIZE
         curves[f"{name}  {metrics.roc_auc_score(truth, score, sample_weight):.3f}"] = np.array([fpr, tpr])
     chance = alt.Chart(rows_of({"x": [0.0, 1.0], "y": [0.0, 1.0]})).mark_line(color=FADED, strokeDash=[5, 4])
     said = f"{_figure('Area', curves)}; dashed: chance"
-    title = alt.TitleParams("True against false positives", subtitle=said)
+    title = alt.TitleParams("ROC curve", subtitle=said)
     return _drawn(curves, "False positive rate", "True positive rate", "Area", chance, title, size)
 
 
@@ -41,7 +41,7 @@ def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None, siz
     """Draw precision against recall of scores, or of several models' scores by name, with average precision.
 
     >>> plot_precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).to_dict()["title"]["text"]
-    'Precision against recall'
+    'Precision-recall curve'
     """
     import altair as alt
 
@@ -55,14 +55,14 @@ def plot_precision_recall(y: Any, scores: Any, *, sample_weight: Any = None, siz
         color=FADED, strokeDash=[5, 4]
     )
     said = f"{_figure('Average precision', curves)}; dashed: the share of positive rows, {100 * share:.3g} %"
-    title = alt.TitleParams("Precision against recall", subtitle=said)
+    title = alt.TitleParams("Precision-recall curve", subtitle=said)
     return _drawn(curves, "Recall", "Precision", "Average precision", chance, title, size)
 
 
 def _named(y: Any, scores: Any) -> dict[str, tuple[Any, Any]]:
     found = dict(scores) if isinstance(scores, Mapping) else {"scores": scores}
     if len(found) > len(COLOURS):
-        raise DataError(f"{len(found)} curves cannot be told apart; draw {len(COLOURS)} at most.")
+        raise DataError(f"{len(found)} curves are too many for one chart; draw at most {len(COLOURS)}.")
     truths = [y[name] if isinstance(y, Mapping) else y for name in found]
     parts = zip(truths, map(_positive, map(np.asarray, found.values())), strict=True)
     return dict(zip(labels(list(found)), parts, strict=True))

@@ -24,12 +24,12 @@ def plot_threshold(
     sample_weight: Any = None,
     width: int = WIDTH,
 ) -> Any:
-    """Draw the mean cost of a row over the threshold, for the costs of a false and of a missed alarm.
+    """Draw the mean cost of a row over the threshold, given the costs of false positives and negatives.
 
     probability: of the greater of two labels. threshold: one to mark.
 
     >>> plot_threshold([0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4], threshold=0.5).to_dict()["title"]["text"]
-    'What a decision costs, by threshold'
+    'Mean cost by threshold'
     """
     import altair as alt
 
@@ -45,8 +45,8 @@ def plot_threshold(
         layers.append(mark.mark_rule(color=VERMILION, strokeDash=[5, 4]))
         words = mark.mark_text(color=FADED, baseline="top", fontSize=12, **side)
         layers.append(words.encode(y=alt.value(4), text="words:N"))
-    said = f"A false alarm costs {number(costs[0], 3)}, a missed one {number(costs[1], 3)}"
-    title = alt.TitleParams("What a decision costs, by threshold", subtitle=said)
+    said = f"A false positive costs {number(costs[0], 3)}, a false negative {number(costs[1], 3)}"
+    title = alt.TitleParams("Mean cost by threshold", subtitle=said)
     return styled(alt.layer(*layers).properties(title=title, width=width, height=260))
 
 

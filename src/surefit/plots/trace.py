@@ -20,7 +20,7 @@ MOST_DOTS = 60  # with more iterations than this, dots run into each other
 def plot_trace(trace: Trace, tolerance: float | None = None) -> Any:
     """Draw objective and gap over the iterations; the gap, and an objective that falls a hundredfold, on a
     logarithmic axis. ``tolerance`` adds the line that the gap has to get below. Of a function of two
-    variables whose points were kept, the way over its contours stands below.
+    variables whose points were kept, the path over its contours is drawn below.
 
     >>> from surefit import Trace
     >>> trace = Trace()

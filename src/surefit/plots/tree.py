@@ -21,36 +21,34 @@ DEEPEST = 0.42  # of any colour: words on it can still be read, by day and by ni
 
 
 def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
-    """Draw a fitted tree as deep as ``max_depth``: rules, answers, counts, and the purer the stronger.
+    """Draw a fitted tree down to ``max_depth``: rules, predictions and counts; colours show purity.
 
-    What lies deeper is said in words below its box. Left is where the rule holds.
+    The number of deeper nodes is written below a box. The left branch is where the rule holds.
 
     >>> from surefit import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"])
     >>> plot_tree(model).to_dict()["title"]["text"]
     'Decision tree with 2 leaves'
     """
-    import altair as alt
+    from surefit.models.tree.trees.base import ReadableTree, read_tree
 
     check_is_fitted(model)
-    if not hasattr(model, "_splits"):
-        raise DataError(f"a {type(model).__name__} is no tree to draw: fit a DecisionTreeClassifier.")
-    nodes, splits = model._nodes(), model._splits()
+    if not isinstance(model, ReadableTree):
+        raise DataError(
+            f"plot_tree draws a fitted DecisionTreeClassifier or DecisionTreeRegressor, not a "
+            f"{type(model).__name__}."
+        )
+    nodes, splits, answer = read_tree(model)
     depths = nodes.depths
     shown = np.flatnonzero(depths <= (max_depth if max_depth is not None else depths.max()))
     if len(shown) > MOST_BOXES:
         raise DataError(
-            f"{len(shown)} boxes cannot be read: draw at most {MOST_BOXES} with a lower max_depth."
+            f"{len(shown)} nodes are too many for a chart: draw at most {MOST_BOXES} with a lower max_depth."
         )
     x = _places(nodes, shown)
     left = np.array([x[at] * (BOX + GAP) for at in shown.tolist()])
     top = depths[shown] * STEP * 1.0
-    open_ended = np.array([at in splits and depths[at] == depths[shown].max() for at in shown])
-    rules = [
-        _rule(splits[at]) if at in splits and not deep else ""
-        for at, deep in zip(shown.tolist(), open_ended, strict=True)
-    ]
-    answers = [_short(_answer_words(model._answer_of(nodes.value[at]))) for at in shown.tolist()]
+    cut_off = np.array([at in splits and depths[at] == depths[shown].max() for at in shown])
     colour, strength = _colours(model, nodes, shown)
     data = {
         "x": left,
@@ -58,18 +56,29 @@ def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
         "y": top,
         "y2": top + TALL,
         "middle": left + BOX / 2,
-        "answer": answers,
-        "rule": rules,
+        "answer": [_short(_answer_words(answer(at))) for at in shown.tolist()],
+        "rule": [
+            _rule(splits[at]) if at in splits and not deep else ""
+            for at, deep in zip(shown.tolist(), cut_off, strict=True)
+        ],
         "rows": [_rows_words(nodes, at) for at in shown.tolist()],
         "more": [
             f"and {_below(nodes, at)} more nodes" if deep else ""
-            for at, deep in zip(shown.tolist(), open_ended, strict=True)
+            for at, deep in zip(shown.tolist(), cut_off, strict=True)
         ],
         "colour": colour,
         "strength": strength,
     }
+    return _drawn(data, nodes, shown, bool(cut_off.any()), _subtitle(model, nodes))
+
+
+def _drawn(data: dict[str, Any], nodes: Any, shown: NDArray[np.intp], deeper: bool, subtitle: str) -> Any:
+    """The chart of boxes, links and words; ``deeper``: whether a line below tells of nodes not shown."""
+    import altair as alt
+
+    left, top = data["x"], data["y"]
     width = float((left + BOX).max())
-    height = float((top + TALL).max() + (18 if open_ended.any() else 0))
+    height = float((top + TALL).max() + (18 if deeper else 0))
     across = alt.Scale(domain=[0, width], nice=False)
     down = alt.Scale(domain=[height, 0], nice=False)
     base = alt.Chart(rows_of(data)).encode(
@@ -90,7 +99,7 @@ def plot_tree(model: Any, max_depth: int | None = 4) -> Any:
     layers = [boxes, *words]
     if len(shown) > 1:
         layers.insert(0, _links(nodes, shown, left, top, across, down))
-    title = alt.TitleParams(f"Decision tree with {nodes.n_leaves} leaves", subtitle=_subtitle(model, nodes))
+    title = alt.TitleParams(f"Decision tree with {nodes.n_leaves} leaves", subtitle=subtitle)
     return styled(alt.layer(*layers).properties(title=title, width=width, height=height))
 
 

@@ -13,7 +13,7 @@ refuses a pair that shares a row.
 
 A table that does not fit in memory has no list of row numbers: ``source_folds`` cuts a source into folds that
 are sources themselves, each reading only its own rows, batch by batch; ``split_source`` does so for any
-splitter, from one pass over the column that it goes by (rows drawn again are read again: ``count_rule``);
+splitter, from one pass over the column that it goes by (rows drawn again are read again: ``CountRule``);
 ``source_sample`` draws some of its rows.
 
 Weighted draws invert the cumulative weight (``draws``), so that weight equals repetition; each replicate

@@ -66,10 +66,10 @@ class Wrapped(Split, abstract=True):
 
         validate(self)
         options = {name: value for name, value in self.options.items() if name not in self.ours}
-        return getattr(model_selection, type(self).__name__)(**_legacy(options))
+        return getattr(model_selection, type(self).__name__)(**with_legacy_state(options))
 
 
-def _legacy(options: dict[str, Any]) -> dict[str, Any]:
+def with_legacy_state(options: dict[str, Any]) -> dict[str, Any]:
     """Turn a Generator, which scikit-learn does not take, into the random state that it does."""
     state = options.get("random_state")
     if isinstance(state, np.random.Generator):

@@ -93,8 +93,8 @@ class RepeatedStratifiedKFold(Wrapped):
 
 
 class LeaveOneOut(Wrapped):
-    """As many folds as rows: each row is the test once. A weight is not a repetition here: a row that counts
-    twice is left out whole.
+    """As many folds as rows: each row is the test once. A weight is not a repetition here: a row of weight 2
+    is left out as one row.
 
     >>> from surefit.resample import LeaveOneOut
     >>> [(train.tolist(), test.tolist()) for train, test in LeaveOneOut().split("ab")]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from surefit.core.parameters import Count, Interval, RandomState, validate
-from surefit.resample.base import Indices, Split, _legacy
+from surefit.resample.base import Indices, Split, with_legacy_state
 
 Share = Annotated[float, Interval(0, 1, open_low=True, open_high=True)] | Count | None
 
@@ -44,7 +44,9 @@ class HoldOut(Split):
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         validate(self)
-        options = _legacy({name: value for name, value in self.options.items() if name != "stratify"})
+        options = with_legacy_state(
+            {name: value for name, value in self.options.items() if name != "stratify"}
+        )
         if self.test_size is None and self.train_size is None:
             options["test_size"] = 0.25
         theirs = StratifiedShuffleSplit(**options) if self.stratify else ShuffleSplit(**options)

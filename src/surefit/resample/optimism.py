@@ -10,8 +10,8 @@ LEFT_OUT = math.exp(-1)  # the share of rows that a bootstrap sample leaves out,
 def error_632(train: float, left_out: float) -> float:
     r"""Efron's .632: :math:`e^{-1}\, \text{train} + (1 - e^{-1})\, \text{left out}`.
 
-    The rows left out are judged by models of about 63 % of the rows, too harshly; those learnt from too
-    kindly. Between them lies the error of a model of all rows, unless it has learnt them by heart.
+    The error of the rows left out is pessimistic, since those models see about 63 % of the rows, and the
+    training error is optimistic; the error of a model of all rows lies between, unless it overfits.
 
     >>> round(error_632(0.0, 0.5), 4)
     0.3161
@@ -23,8 +23,8 @@ def error_632_plus(train: float, left_out: float, chance: float) -> float:
     r"""The .632+: the weight of the rows left out grows with the rate of overfitting, up to 1.
 
     :math:`R = (\text{left out} - \text{train}) / (\text{chance} - \text{train})`, within [0, 1], and the
-    weight is :math:`(1 - e^{-1}) / (1 - e^{-1} R)`. chance: the score if truth and prediction had nothing to
-    do with each other. It is the same for scores of which more is better.
+    weight is :math:`(1 - e^{-1}) / (1 - e^{-1} R)`. chance: the score if truth and prediction were
+    independent. It is the same for scores of which more is better.
 
     >>> round(error_632_plus(0.0, 0.5, 0.5), 4)
     0.5

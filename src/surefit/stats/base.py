@@ -42,8 +42,8 @@ class Statistic(Registered, kind="statistic", folder="surefit.stats"):
 
     def __sub__(self, other: Self) -> Self:
         raise RefusalError(
-            f"a {type(self).__name__} does not say what it would be without some of its rows: "
-            "compute it again over those that stay."
+            f"a {type(self).__name__} does not support removing rows: compute it again over the rows that "
+            "remain."
         )
 
     def distance(self, other: Self) -> float:

@@ -80,8 +80,8 @@ class GroupedSpread(Statistic):
         weight = np.where(counts == 0, 0.0, self.weight - other.weight)
         if (counts < 0).any() or (weight < 0).any() or ((weight == 0) & (counts > 0)).any():
             raise RefusalError(
-                f"{other.rows} rows cannot be taken from {self.rows}, since a class would be left with less "
-                "than nothing: subtract only rows that were added before, with the same weights."
+                f"{other.rows} rows cannot be taken from {self.rows}, since a class would be left with a "
+                "negative weight: subtract only rows that were added before, with the same weights."
             )
         taken = _ratio(other.weight, weight)[:, None]  # relative to what is left
         some = (counts > 0)[:, None]
@@ -102,8 +102,8 @@ class GroupedSpread(Statistic):
         if left.error > LIMIT:
             raise RefusalError(
                 f"without these {other.rows} rows the moments of the other {left.rows} would be known only "
-                f"to a relative error of {left.error:.1g}, beyond {LIMIT:g}, because too much cancels: "
-                "compute them again over the rows that stay."
+                f"to a relative error of {left.error:.1g}, beyond {LIMIT:g}, because of cancellation: "
+                "compute them again over the rows that remain."
             )
         return left
 

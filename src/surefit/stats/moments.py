@@ -34,9 +34,9 @@ _TILE = 2**14  # entries joined at once, so that the temporaries stay in the cac
 class Moments(Statistic):
     r"""Of Z = [X|Y]: W, the mean m and the scatter :math:`M = \sum_i s_i (z_i - m)(z_i - m)'`.
 
-    Weight, mean and scatter are pairs of floats (see ``pair.py``), so that joining rounds nothing that
-    matters. ``error`` bounds each entry of M relative to :math:`\sqrt{M_{ii} M_{jj}}`. Rows can be subtracted
-    again; when the bound then passes 1e-8, subtracting refuses.
+    Weight, mean and scatter are pairs of floats (see ``double_double.py``), so that joining rounds nothing
+    that matters. ``error`` bounds each entry of M relative to :math:`\sqrt{M_{ii} M_{jj}}`. Rows can be
+    subtracted again; when the bound then passes 1e-8, subtracting refuses.
 
     rows counts the rows with positive weight. doubt and drift are the bounds that ``rounding.py`` explains.
 
@@ -171,8 +171,8 @@ class Moments(Statistic):
         if left.error > LIMIT:
             raise RefusalError(
                 f"without these {other.rows} rows the moments of the other {rows} would be known only to a "
-                f"relative error of {left.error:.1g}, beyond {LIMIT:g}, because too much cancels: "
-                "compute them again over the rows that stay."
+                f"relative error of {left.error:.1g}, beyond {LIMIT:g}, because of cancellation: compute "
+                "them again over the rows that remain."
             )
         return left
 

@@ -14,7 +14,7 @@ from surefit.core.public import public
 class TimeBudget(Callback):
     """Stop every loop of the fit once ``seconds`` have passed since the outermost fit began.
 
-    The iteration under way is finished, so that the model is whole; its certificate says how good it is.
+    The current iteration is finished, so that the model is complete; its certificate says how good it is.
     """
 
     max_propagation_depth = None

@@ -5,7 +5,7 @@ The twin does the same in some twenty lines of numpy: the oracle of the kernel's
 the extension is missing or ``SUREFIT_NATIVE=off`` is set.
 
 To add a kernel: ``cpp/kernels/<kernel>.h`` (plain C++), ``cpp/bind/bind_<kernel>.cpp`` (its binding),
-``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` in the room that it serves: ``columns``,
+``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` in the folder that it serves: ``columns``,
 ``linear``, ``scores``, ``sums`` or ``trees``. Nothing else changes.
 """
 

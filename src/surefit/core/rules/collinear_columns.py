@@ -1,4 +1,4 @@
-r"""Columns that others nearly tell, and how much less sure their coefficients are for it.
+r"""Columns that the others nearly predict, and how much that inflates the variance of coefficients.
 
 The variance of a coefficient is :math:`VIF_j = 1 / (1 - R_j^2)` times what it would be if the other columns
 told nothing of column j; it is the diagonal of the inverse correlation matrix, whose row is the regression.
@@ -15,7 +15,7 @@ from surefit.core.diagnosis import Evidence, Finding, Rule, listed, named
 
 
 class CollinearColumns(Rule):
-    """A variance inflation above 10: the other columns tell nine tenths of one."""
+    """A variance inflation factor above 10: the other columns explain nine tenths of one."""
 
     name = "collinear-columns"
     needs = ("inverse_correlation", "deviations")
@@ -34,9 +34,14 @@ class CollinearColumns(Rule):
         yield Finding(
             code=self.name,
             severity="note",
-            message=f"Other columns nearly tell {listed(told)}, where the number is the variance inflation: "
-            f"{self._equation(inverse, worst, evidence['deviations'], names)}.",
-            remedy="Predictions do not suffer, but to read single coefficients drop or combine such columns.",
+            message=(
+                f"Nearly collinear with the other columns, by variance inflation factor: {listed(told)}; "
+                f"{self._equation(inverse, worst, evidence['deviations'], names)}."
+            ),
+            remedy=(
+                "Predictions are not affected; to interpret single coefficients, drop or combine such "
+                "columns."
+            ),
             columns=tuple(names[j] for j in np.flatnonzero(factors > self.threshold)),
             evidence={"largest VIF": float(factors[worst]), "columns": float(len(told))},
         )

@@ -30,7 +30,7 @@ class ConstantColumns(Rule):
             code=self.name,
             severity="warning",
             message=f"{len(columns)} {has} one value only: {listed(columns)}.",
-            remedy="Drop what cannot tell rows apart.",
+            remedy="Drop them: they carry no information.",
             columns=columns,
             evidence={"columns": float(len(columns))},
         )

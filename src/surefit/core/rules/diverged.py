@@ -12,7 +12,7 @@ from surefit.core.trace import Trace
 
 
 class Diverged(Rule):
-    """The steps led uphill for good: they were too long."""
+    """The objective increased: the steps were too long."""
 
     name = "diverged"
     needs = ("trace", "certificate")
@@ -30,7 +30,7 @@ class Diverged(Rule):
                 severity="problem",
                 message=f"The objective rose from {objective[0]:.4g} to {objective[-1]:.4g} in "
                 f"{len(objective)} iterations.",
-                remedy="Take shorter steps, or a step that a line search finds.",
+                remedy="Use a smaller step size, or a line search.",
                 evidence={"first": float(objective[0]), "last": float(np.nan_to_num(objective[-1]))},
             )
 

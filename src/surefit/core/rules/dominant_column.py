@@ -33,8 +33,10 @@ class DominantColumn(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Column {column} has {share:.1%} of the variance of all {varying} columns, so the first "
-            f"axis is that column ({part:.1%}), whatever it has to do with the others.",
+            message=(
+                f"Column {column} has {share:.1%} of the variance of all {varying} columns, so the first "
+                f"component is that column ({part:.1%}), however it relates to the others."
+            ),
             remedy="Scale the columns first, with StandardScaler, unless their units are meant to count.",
             columns=(column,),
             evidence={"share": share, "part": part},

@@ -23,7 +23,7 @@ class DroppedColumns(Rule):
             code=self.name,
             severity="note",
             message=f"{len(dropped)} {are} left out: {listed([f'{name} {why}' for name, why in dropped])}.",
-            remedy="Turn what matters in them into numbers or categories first.",
+            remedy="Convert what matters in them to numbers or categories first.",
             columns=tuple(name for name, _ in dropped),
             evidence={"columns": float(len(dropped))},
         )

@@ -28,8 +28,10 @@ class DuplicateColumns(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{len(pairs)} pairs of columns say the same up to scale and offset ({exact} exactly): "
-            f"{listed(pairs)}.",
+            message=(
+                f"{len(pairs)} pairs of columns are equal up to scale and offset ({exact} exactly): "
+                f"{listed(pairs)}."
+            ),
             remedy="Keep one of each pair.",
             columns=tuple(names[i] for i in np.unique(np.concatenate([rows, columns]))),
             evidence={"pairs": float(len(pairs)), "exact": float(exact)},

@@ -26,8 +26,8 @@ class EmptyColumns(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{len(columns)} {has} no value at all: {listed(columns)}.",
-            remedy="Drop what was never filled in, or find out why it was not.",
+            message=f"{len(columns)} {has} only missing values: {listed(columns)}.",
+            remedy="Drop them, or find out why they are empty.",
             columns=columns,
             evidence={"columns": float(len(columns))},
         )

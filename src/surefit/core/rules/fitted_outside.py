@@ -23,7 +23,7 @@ class FittedOutside(Rule):
                 severity="problem",
                 message=(
                     f"{listed(steps)} {'were' if many else 'was'} fitted outside the folds, and may have "
-                    "learnt from the rows tested on: the scores can be too good."
+                    "seen the test rows: the scores may be too optimistic."
                 ),
                 remedy="Pass the step unfitted, so that each fold fits it anew, or fit it on other rows.",
                 columns=steps,

@@ -1,4 +1,4 @@
-"""Rounds that were too few, or that went on after rows held out had stopped to gain."""
+"""Too few rounds of boosting, or rounds after the validation score stopped improving."""
 
 from __future__ import annotations
 
@@ -30,9 +30,13 @@ class HeldOutCurve(Rule):
             yield Finding(
                 code=self.name,
                 severity="warning",
-                message=f"Rows held out were best told after round {best} of {rounds}, and have lost "
-                f"{lost:.3g} of score since: the later trees learn noise.",
-                remedy="Lower learning_rate, let leaves hold more rows, or set max_iter near the best round.",
+                message=(
+                    f"The validation score was best after round {best} of {rounds} and has fallen by "
+                    f"{lost:.3g} since: the later trees overfit."
+                ),
+                remedy=(
+                    "Lower learning_rate, require more rows in a leaf, or set max_iter near the best round."
+                ),
                 evidence={"best round": float(best), "rounds": float(rounds), "lost": lost},
             )
             return
@@ -41,8 +45,10 @@ class HeldOutCurve(Rule):
             yield Finding(
                 code=self.name,
                 severity="note",
-                message=f"Rows held out still gained {tail:.3g} of score over the last tenth of the {rounds} "
-                "rounds, so more of them would help.",
+                message=(
+                    f"The validation score still rose by {tail:.3g} over the last tenth of the {rounds} "
+                    "rounds, so more rounds would help."
+                ),
                 remedy="Raise max_iter, or learning_rate.",
                 evidence={"gained lately": tail, "rounds": float(rounds)},
             )

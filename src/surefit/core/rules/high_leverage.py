@@ -26,9 +26,11 @@ class HighLeverage(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{len(worst)} rows nearly fix their own prediction (leverage above one half): "
-            f"{listed([f'row {row} ({leverage[row]:.2f})' for row in worst])}.",
-            remedy="Look at these rows: an error in one of them would go straight into the coefficients.",
+            message=(
+                f"{len(worst)} rows nearly determine their own prediction (leverage above one half): "
+                f"{listed([f'row {row} ({leverage[row]:.2f})' for row in worst])}."
+            ),
+            remedy="Check these rows: an error in one of them carries over to the coefficients.",
             rows=tuple(int(row) for row in worst),
             evidence={"largest": float(leverage[worst[0]]), "average": average},
         )

@@ -24,10 +24,14 @@ class IllConditioned(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Some columns nearly follow from others: the condition number is {condition:.2g}, "
-            f"so about {lost:.0f} of 16 digits are lost on the way from the data to the coefficients.",
-            remedy=f"Drop or combine columns that say the same, or {_steadier(evidence.get('penalty'))}; "
-            "predictions suffer less than coefficients.",
+            message=(
+                f"The columns are nearly collinear: the condition number is {condition:.2g}, so about "
+                f"{lost:.0f} of 16 digits are lost between the data and the coefficients."
+            ),
+            remedy=(
+                f"Drop or combine redundant columns, or {_steadier(evidence.get('penalty'))}; predictions "
+                "are affected less than coefficients."
+            ),
             evidence={"condition": condition, "digits lost": lost},
         )
 

@@ -29,8 +29,10 @@ class ImbalancedClasses(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Class {classes[common]!s} outweighs class {classes[rare]!s} {times:.3g} times, "
-            f"so always answering {classes[common]!s} is right for {share:.1%} of the weight.",
+            message=(
+                f"Class {classes[common]!s} outweighs class {classes[rare]!s} {times:.3g} times, so always "
+                f"predicting {classes[common]!s} is correct for {share:.1%} of the weight."
+            ),
             remedy="Judge by balanced accuracy, log loss or the area under the curve, "
             "and set class weights or a threshold by cost.",
             evidence={"ratio": times, "share": share},

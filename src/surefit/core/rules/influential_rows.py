@@ -26,8 +26,10 @@ class InfluentialRows(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{len(worst)} rows decide the coefficients by themselves (Cook's distance above one): "
-            f"{listed([f'row {row} ({distance[row]:.2g})' for row in worst])}.",
+            message=(
+                f"{len(worst)} rows strongly influence the coefficients (Cook's distance above one): "
+                f"{listed([f'row {row} ({distance[row]:.2g})' for row in worst])}."
+            ),
             remedy="Look at these rows, and report how the fit changes without them.",
             rows=tuple(int(row) for row in worst),
             evidence={"largest": float(distance[worst[0]])},

@@ -1,4 +1,4 @@
-"""Counts of zero whose means fall for ever, so that no coefficients are best."""
+"""Zero counts whose fitted means tend to 0, so that the maximum-likelihood estimate does not exist."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ class NoMinimum(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"No coefficients are best: {along} the means of {rows} rows with a count of 0 fall for "
-            "ever and those of all other rows stay, so that the objective has an infimum and no minimum, and "
-            "the size of these coefficients says where the fit stopped.",
-            remedy="Add a penalty, alpha above 0, or leave out a column that only rows of count 0 tell.",
+            message=(
+                f"The maximum-likelihood estimate does not exist: {along} the fitted means of {rows} rows "
+                "with a count of 0 go to zero and those of all other rows stay, so the objective has no "
+                "minimum, and the size of these coefficients only reflects where the fit stopped."
+            ),
+            remedy=(
+                "Add a penalty (alpha above 0), or drop a column that varies only among rows with a count "
+                "of 0."
+            ),
             columns=names,
             evidence={"rows": float(rows)},
         )

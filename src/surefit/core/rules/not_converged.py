@@ -35,14 +35,14 @@ class NotConverged(Rule):
         if certificate.holds or len(trace) == 0:
             return
         scales = _scale_ratio(evidence.get("column_moments"))
-        scaling = "scale the columns to like size, " if scales is None or scales > LIKE_SIZE else ""
+        scaling = "standardise the columns, " if scales is None or scales > LIKE_SIZE else ""
         remedy = f"Allow more iterations, {scaling}or ask for a larger tolerance."
         if trace.asked_to_stop:
-            why, remedy = "a callback asked it to", "Let it run longer."
+            why, remedy = "a callback asked it to", "Allow it to run longer."
         elif trace.limit is not None and len(trace) >= trace.limit:
             why = f"it reached its limit of iterations ({trace.limit})"
         else:
-            why = "no step helped beyond rounding"
+            why = "no step improved the objective beyond rounding error"
             remedy = f"{scaling}ask for a larger tolerance, or choose another solver."
             remedy = remedy[0].upper() + remedy[1:]
         beside = "" if scales is None else f"; the largest column varies {scales:.2g} times the smallest"

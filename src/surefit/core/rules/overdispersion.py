@@ -27,10 +27,14 @@ class Overdispersion(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"The target varies {ratio:.3g} times as much as the {family} family says, so that its "
-            f"standard errors are too small by a factor of about {ratio**0.5:.2g}.",
-            remedy="Take errors that hold anyway, by summary(covariance='HC1') or (dispersion='pearson'), "
-            "or a family with a variance of its own, such as 'negative_binomial' for counts.",
+            message=(
+                f"The variance of the target is {ratio:.3g} times what the {family} family assumes, so its "
+                f"standard errors are too small by a factor of about {ratio**0.5:.2g}."
+            ),
+            remedy=(
+                "Use robust standard errors, summary(covariance='HC1') or summary(dispersion='pearson'), "
+                "or a family with a dispersion parameter, such as 'negative_binomial' for counts."
+            ),
             evidence={"ratio": float(ratio), "freedom": float(freedom)},
         )
 

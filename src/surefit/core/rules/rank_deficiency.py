@@ -31,8 +31,10 @@ class RankDeficiency(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"{null.shape[1]} of {len(null)} columns follow from the others, up to a constant: "
-            f"{listed(sentences)}.",
+            message=(
+                f"{null.shape[1]} of {len(null)} columns are linear combinations of the others, up to a "
+                f"constant: {listed(sentences)}."
+            ),
             remedy=_remedy(evidence.get("penalty"), evidence.get("shortest", True)),
             columns=tuple(names[i] for i in involved),
             evidence={"rank": float(len(null) - null.shape[1]), "columns": float(len(null))},
@@ -58,8 +60,11 @@ def _sizes(moments: Any, columns: int) -> NDArray[np.float64]:
 def _remedy(penalty: float | None, shortest: bool) -> str:
     """What a fit with this penalty, or without any, has made of many equal answers, and what to do."""
     if penalty:
-        return "The penalty shares one effect out among them; drop a column of each to see it whole."
-    taken = "The shortest coefficients were taken" if shortest else "Other coefficients do as well"
+        return (
+            "The penalty splits one effect among them; drop a column of each to estimate it by one "
+            "coefficient."
+        )
+    taken = "The minimum-norm coefficients were taken" if shortest else "Other coefficients fit equally well"
     return f"{taken}; drop a column of each to make them unique."
 
 

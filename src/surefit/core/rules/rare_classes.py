@@ -26,9 +26,12 @@ class RareClasses(Rule):
         yield Finding(
             code=self.name,
             severity="note",
-            message=f"There are fewer than {self.threshold:g} rows for each of {columns} columns in {named}: "
-            "coefficients without a penalty are then too large on average, and their errors too small.",
-            remedy="Add a penalty, use Firth's correction, join classes, or leave columns out.",
+            message=(
+                f"There are fewer than {self.threshold:g} rows per column ({columns} columns) in {named}: "
+                "unpenalised coefficients are then biased away from zero, and their standard errors too "
+                "small."
+            ),
+            remedy="Add a penalty, use Firth's correction, merge classes, or drop columns.",
             evidence={"least": float(np.min(rows)), "columns": float(columns)},
         )
 

@@ -33,7 +33,7 @@ class ScaleRatio(Rule):
             code=self.name,
             severity="note",
             message=f"Column {names[1]} varies {times:.2g} times as much as column {names[0]}.",
-            remedy="Scale the columns before a penalty, a distance or an iterative solver sees them.",
+            remedy="Standardise the columns before a penalised, distance-based or iterative fit.",
             columns=names,
             evidence={"ratio": times},
         )

@@ -8,7 +8,7 @@ from surefit.core.diagnosis import Evidence, Finding, Rule
 
 
 class SeparatedClasses(Rule):
-    """What is left of a loss that falls for ever is nothing beside the loss of a constant."""
+    """The mean loss is negligible beside that of a constant, as for separable classes."""
 
     name = "separated-classes"
     needs = ("separation",)
@@ -22,9 +22,11 @@ class SeparatedClasses(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"The columns tell the classes apart without error: the mean loss fell to {loss:.2g} and "
-            "falls on for ever as the coefficients grow, so that their size says where the fit stopped.",
-            remedy="Add a penalty, such as L2, or leave out the column that gives the class away.",
+            message=(
+                f"The classes are separable: the mean loss fell to {loss:.2g} and keeps falling as the "
+                "coefficients grow, so their size only reflects where the fit stopped."
+            ),
+            remedy="Add a penalty, such as L2, or drop the column that determines the class.",
             evidence={"loss": float(loss), "constant": float(constant)},
         )
 

@@ -1,4 +1,4 @@
-"""Columns that tell two classes apart, all rows or all but those on the border."""
+"""Columns that separate two classes, completely or but for rows on the boundary."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ class SeparatingColumns(Rule):
         if kind == "none":
             return
         names = named(evidence.get("column_names"), columns)
-        some = "all rows" if kind == "complete" else f"all rows but {border} on the border"
+        some = "all rows" if kind == "complete" else f"all rows but {border} on the boundary"
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Separation is {kind}: {listed(names)} put {some} on the right side, so that the best "
-            "coefficients are infinite and their errors mean nothing.",
-            remedy="Use Firth's correction, LogisticRegression(correction='firth'), or a penalty; or leave "
-            "out the column that gives the class away.",
+            message=(
+                f"The classes show {kind} separation by {listed(names)}: {some} are on the correct side, "
+                "so the maximum-likelihood coefficients are infinite and their standard errors meaningless."
+            ),
+            remedy=(
+                "Use Firth's correction, LogisticRegression(correction='firth'), or a penalty; or drop the "
+                "column that determines the class."
+            ),
             columns=names,
             evidence={"border": float(border)},
         )

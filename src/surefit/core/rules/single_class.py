@@ -23,7 +23,7 @@ class SingleClass(Rule):
             yield Finding(
                 code=self.name,
                 severity="problem",
-                message=f"Every row with weight is of class {classes[present[0]]!s}.",
+                message=f"Every row with positive weight is of class {classes[present[0]]!s}.",
                 remedy="Add rows of the other classes, or check how the rows were chosen.",
                 evidence={"classes": float(len(classes))},
             )

@@ -23,7 +23,7 @@ class TwinRows(Rule):
             yield Finding(
                 code=self.name,
                 severity="warning",
-                message=f"{share:.0%} of the rows tested on are among those learnt from too, target and all.",
+                message=f"{share:.0%} of the test rows are also among the training rows, target included.",
                 remedy="If they are the same cases recorded twice, give each case a group: groups=.",
                 evidence={"share": share},
             )

@@ -27,9 +27,11 @@ class UnscaledColumns(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Columns of different size cost {given - scaled} iterations: this fit took {given}, and "
-            f"{scaled} on the same columns brought to one spread; column {names[0]} varies {ratio:.3g} times "
-            f"as much as column {names[1]}.",
+            message=(
+                f"Differently scaled columns cost {given - scaled} iterations: this fit took {given}, and "
+                f"{scaled} on the same columns standardised; column {names[0]} varies {ratio:.3g} times as "
+                f"much as column {names[1]}."
+            ),
             remedy="Scale the columns first, as StandardScaler does, or let solver='auto' choose.",
             columns=names,
             evidence={"iterations": float(given), "iterations scaled": float(scaled), "ratio": float(ratio)},

@@ -8,7 +8,7 @@ from surefit.core.diagnosis import Evidence, Finding, Rule
 
 
 class WorseThanNothing(Rule):
-    """Steps by single rows went too far, and their own rule ended them where they were."""
+    """Stochastic steps were too long, and their stopping rule ended them above the starting point."""
 
     name = "worse-than-nothing"
     needs = ("objective_and_at_zero",)
@@ -20,10 +20,14 @@ class WorseThanNothing(Rule):
             yield Finding(
                 code=self.name,
                 severity="warning",
-                message=f"The objective is {found:.4g} after all epochs, and {nothing:.4g} without any "
-                "coefficient: the steps were too long.",
-                remedy="Standardise the columns, average the steps (average=True), take shorter ones (eta0) "
-                "or a larger alpha, or go on to the minimum with polish=True.",
+                message=(
+                    f"The objective is {found:.4g} after all epochs, above {nothing:.4g} with all "
+                    "coefficients zero: the learning rate was too large."
+                ),
+                remedy=(
+                    "Standardise the columns, average the iterates (average=True), lower the learning rate "
+                    "(eta0), raise alpha, or continue to the minimum with polish=True."
+                ),
                 evidence={"objective": float(found), "without coefficients": float(nothing)},
             )
 

@@ -1,4 +1,4 @@
-"""A link that bends the wrong way."""
+"""A link function that does not fit."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ class WrongLink(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"The square of the fitted score would improve the fit by {abs(z):.1f} standard errors, "
-            f"so the {link} link bends the wrong way, or a column is missing or enters by another power.",
+            message=(
+                f"The square of the linear predictor would improve the fit by {abs(z):.1f} standard "
+                f"errors, so the {link} link may be wrong, or a column is missing or enters nonlinearly."
+            ),
             remedy="Try another link, or add squares and products of columns.",
             evidence={"z": float(z)},
         )

@@ -1,4 +1,4 @@
-"""A column that never varies within a class gives that class a density like a needle."""
+"""A column that is constant within a class gives that class a degenerate density."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ class ZeroVarianceClass(Rule):
         yield Finding(
             code=self.name,
             severity="warning",
-            message=f"Within {len(sick)} of {len(classes)} classes some columns have one value only, so a "
-            f"row with any other value is all but ruled out: {listed(where)}.",
+            message=(
+                f"Within {len(sick)} of {len(classes)} classes some columns are constant, so the density "
+                f"of any other value is nearly zero: {listed(where)}."
+            ),
             remedy="Add rows of these classes, drop these columns, or raise var_smoothing.",
             columns=named(names, np.flatnonzero(still.any(axis=0))),
             evidence={"classes": float(len(sick)), "cells": float(still.sum())},

@@ -25,9 +25,7 @@ def explain(who: str, X: Any, missing_allowed: bool) -> str | None:
     try:
         array = np.asarray(X)
     except ValueError:
-        return (
-            "the rows of X have different lengths, so it is no table: give every row a value in each column."
-        )
+        return "the rows of X have different lengths: give every row a value in each column."
     return _of_array(who, array, missing_allowed)
 
 

@@ -85,7 +85,7 @@ class ArrayReader(Reader):
         if array.dtype.kind in "OUMT":
             return _table({f"x{j}": array[:, j] for j in range(array.shape[1])})
         raise DataError(
-            f"the array holds {array.dtype}, which is no kind of cell: turn it into numbers or text."
+            f"the array holds {array.dtype}, which is not a supported type: convert it to numbers or text."
         )
 
 

@@ -10,8 +10,8 @@ from surefit.core.diagnosis import listed
 from surefit.core.errors import DataError
 from surefit.data.checks.schemas import common_schema, is_number
 from surefit.data.files import DataFile, FileFormat
-from surefit.data.readers.text import Found, TextFiles, check_names
-from surefit.data.readers.text_types import FALSE, MISSING, TRUE, Looks
+from surefit.data.readers.text import InferredSchema, TextFiles, check_names
+from surefit.data.readers.text_types import FALSE, MISSING, TRUE, InferredType
 from surefit.data.stream import ArrowStream, watched
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class CsvFiles(TextFiles):
         check_names(file, names)
         return names
 
-    def _find(self) -> Found:
+    def _find(self) -> InferredSchema:
         import pyarrow as pa
 
         strings = self._strings()
-        looks = {name: Looks() for name in strings.names}
+        looks = {name: InferredType() for name in strings.names}
         counts = []
         for file in self.files:
             rows = 0
@@ -73,7 +73,7 @@ class CsvFiles(TextFiles):
                 for name, look in looks.items():
                     look.see(batch.column(name))
             counts.append(rows)
-        return Found(pa.schema([(name, look.type) for name, look in looks.items()]), tuple(counts))
+        return InferredSchema(pa.schema([(name, look.type) for name, look in looks.items()]), tuple(counts))
 
     def _read(self, file: DataFile, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with file.opened() as path:
@@ -96,7 +96,7 @@ class CsvFiles(TextFiles):
             found[2], found[2]
         )
         wrong = f"column {name!r} should hold {wanted}, but has an {found[3]}"
-        return f"{file.path}: {wrong}: mend or empty that cell."
+        return f"{file.path}: {wrong}: fix or empty that cell."
 
 
 def _open(

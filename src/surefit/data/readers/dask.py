@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from surefit.core.errors import DataError, EngineError
 from surefit.data.arrow import kind_of
 from surefit.data.files import files_in_place
-from surefit.data.levels import Seen, seen_levels
+from surefit.data.levels import SeenValues, seen_levels
 from surefit.data.matrix import distinct_labels
 from surefit.data.read import Reader
 from surefit.data.readers.arrays import to_csr
@@ -140,7 +140,7 @@ class DaskFrame:
             narrower.__dict__["_counts"] = self._counts
         return narrower
 
-    def seen_levels(self, names: Sequence[str]) -> Sequence[dict[str, Seen]]:
+    def seen_levels(self, names: Sequence[str]) -> Sequence[dict[str, SeenValues]]:
         """Look through every partition where it is; only the levels come back."""
         import dask
 
@@ -167,7 +167,7 @@ def _partitions(frame: Any) -> Sequence[Any]:
     return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
-def _seen(frame: Any, names: Sequence[str]) -> dict[str, Seen]:
+def _seen(frame: Any, names: Sequence[str]) -> dict[str, SeenValues]:
     return seen_levels(ArrowTable(frame_to_arrow(frame)).batches(names), names)
 
 

@@ -55,7 +55,7 @@ def frame_to_arrow(frame: Any) -> pa.Table:
             columns.append(pa.Array.from_pandas(series))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise DataError(
-                f"column {name!r} mixes types, or holds objects that are no cells: {error.args[0]}; "
-                "turn it into numbers or text."
+                f"column {name!r} mixes types, or holds unsupported objects: {error.args[0]}; turn it into "
+                "numbers or text."
             ) from error
     return pa.table(columns, names=names) if columns else pa.table({})

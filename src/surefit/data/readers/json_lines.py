@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from surefit.core.errors import DataError
 from surefit.data.files import DataFile, FileFormat
-from surefit.data.readers.text import Found, TextFiles
-from surefit.data.readers.text_types import Looks
+from surefit.data.readers.text import InferredSchema, TextFiles
+from surefit.data.readers.text_types import InferredType
 from surefit.data.stream import ArrowStream, watched
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ class JsonLines(TextFiles):
     def _names(self) -> list[str]:
         return list(self.arrow_schema.names)
 
-    def _find(self) -> Found:
+    def _find(self) -> InferredSchema:
         import pyarrow as pa
 
         kinds: dict[str, pa.DataType] = {}
-        dates: defaultdict[str, Looks] = defaultdict(partial(Looks, only_dates=True))
+        dates: defaultdict[str, InferredType] = defaultdict(partial(InferredType, only_dates=True))
         counts = []
         for file in self.files:
             rows = 0
@@ -41,7 +41,9 @@ class JsonLines(TextFiles):
                     if pa.types.is_string(kinds[field.name]):
                         dates[field.name].see(batch.column(field.name))
             counts.append(rows)
-        return Found(pa.schema(kinds | {name: look.type for name, look in dates.items()}), tuple(counts))
+        return InferredSchema(
+            pa.schema(kinds | {name: look.type for name, look in dates.items()}), tuple(counts)
+        )
 
     def _read(self, file: DataFile, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

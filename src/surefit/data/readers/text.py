@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InferredSchema:
     """What the first pass found: a type for each column, and the rows of each file."""
 
     schema: pa.Schema
@@ -39,12 +39,12 @@ class TextFiles(ABC):
         self.files = tuple(files)
 
     @cached_property
-    def found(self) -> Found:
+    def found(self) -> InferredSchema:
         """Look at every row once."""
         return self._find()
 
     @abstractmethod
-    def _find(self) -> Found:
+    def _find(self) -> InferredSchema:
         """Read all files for their types."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class TextFiles(ABC):
     def parts(self) -> Sequence[Self]:
         """The files."""
         return [
-            self._with([file], Found(self.arrow_schema, (rows,)))
+            self._with([file], InferredSchema(self.arrow_schema, (rows,)))
             for file, rows in zip(self.files, self.found.rows, strict=True)
         ]
 
@@ -82,15 +82,17 @@ class TextFiles(ABC):
         """Read by the kinds of columns seen before; types need not be found then."""
         import pyarrow as pa
 
-        found: Found | None = self.__dict__.get("found")
+        found: InferredSchema | None = self.__dict__.get("found")
         if found is None:
             names = self._names()
-            found = Found(pa.schema([(name, pa.string()) for name in names]), (None,) * len(self.files))
+            found = InferredSchema(
+                pa.schema([(name, pa.string()) for name in names]), (None,) * len(self.files)
+            )
         wanted = {column.name: _type_of(column) for column in columns}
         schema = pa.schema([field.with_type(wanted.get(field.name, field.type)) for field in found.schema])
-        return self._with(self.files, Found(schema, found.rows))
+        return self._with(self.files, InferredSchema(schema, found.rows))
 
-    def _with(self, files: Sequence[DataFile], found: Found) -> Self:
+    def _with(self, files: Sequence[DataFile], found: InferredSchema) -> Self:
         other = copy(self)
         other.__dict__ |= {"files": tuple(files), "found": found}
         return other

@@ -12,7 +12,7 @@ HEAD = 64  # cells
 TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 
-class Looks:
+class InferredType:
     """What a column of text may still be, given all cells so far: a number, true or false, an ISO date."""
 
     def __init__(self, only_dates: bool = False) -> None:

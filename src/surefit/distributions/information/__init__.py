@@ -17,8 +17,8 @@ neighbours, which say which one they are::
     >>> information.entropy([0.5, 0.25, 0.25], base=2)
     1.5
 
-``tables.py`` has what is computed from tables, ``between.py`` from distributions, ``neighbours.py`` from
-samples. To add a measure: a function in one of them, and its name here.
+``tables.py`` has what is computed from tables, ``measures.py`` also from distributions, ``neighbours.py``
+from samples. To add a measure: a function in one of them, and its name here.
 """
 
 from __future__ import annotations

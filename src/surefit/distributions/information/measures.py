@@ -11,7 +11,7 @@ from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.distributions.base import Array, Distribution
 from surefit.distributions.information import tables
 from surefit.distributions.information.tables import nats_in
-from surefit.distributions.univariate import Univariate
+from surefit.distributions.univariate import Univariate, covers
 
 
 def entropy(p: Any, *, base: float = math.e, axis: int = -1) -> Any:
@@ -85,7 +85,7 @@ def _divergence_of(p: Distribution, q: Distribution) -> float:
             if not isinstance(p, Univariate):
                 raise
     one, two = _comparable(p, q)
-    if not _covers(two, one):
+    if not covers(two, one):
         return np.inf
     return max(float(one.expectation(lambda x: one.log_density(x) - two.log_density(x))), 0.0)
 
@@ -114,9 +114,3 @@ def _comparable(p: Distribution, q: Distribution) -> tuple[Univariate, Univariat
         f"there is no closed form between {p!r} and {q!r}, and only two discrete or two continuous "
         "distributions of one number can be compared without one: estimate it from samples."
     )
-
-
-def _covers(large: Univariate, small: Univariate) -> bool:
-    """Whether one can take every value of the other."""
-    (low, high), (first, last) = large._ends, small._ends
-    return low <= first and last <= high

@@ -22,10 +22,12 @@ def shares(counts: Any, axis: int | None = -1, name: str = "p") -> Array:
     """Return non-negative numbers divided by their sum along an axis, or by their whole sum."""
     counts = np.asarray(counts, dtype=np.float64)
     if counts.ndim == 0 or not (np.isfinite(counts).all() and (counts >= 0).all()):
-        raise DataError(f"{name} must be an array of finite numbers from 0 on: give probabilities or counts.")
+        raise DataError(
+            f"{name} must be an array of finite, nonnegative numbers: give probabilities or counts."
+        )
     top = counts.max(axis=axis, keepdims=True, initial=0.0)
     if not (top > 0).all():
-        raise DataError(f"{name} has nothing but zeros to divide by: give probabilities or counts.")
+        raise DataError(f"{name} sums to zero: give probabilities or counts.")
     scaled = counts / top  # so that no sum overflows
     return np.asarray(scaled / scaled.sum(axis=axis, keepdims=True))
 

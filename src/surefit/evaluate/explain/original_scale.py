@@ -225,8 +225,10 @@ def _filled(step: Any, columns: list[Sum]) -> list[Sum]:
 
 def _prepared(step: Any, columns: list[Sum]) -> list[Sum]:
     """A prepared table: numbers are unscaled, the rest is named by the preparer."""
+    from surefit.models.prepare.tables.table_preparer import column_plans
+
     found: list[Sum] = []
-    for plan in step._plans(_plain_names(step, columns)):
+    for plan in column_plans(step, _plain_names(step, columns)):
         atoms: list[Sum] = [{((name, 1),): plan.height} for name in plan.names]
         if plan.role in ("number", "cycle", "calendar"):
             if np.isfinite(plan.low):

@@ -24,7 +24,7 @@ from surefit.engine.base import choose_engine
 from surefit.evaluate.rows.source_models import reads_sources
 from surefit.metrics import groups
 from surefit.metrics.base import Metric
-from surefit.models.base import Estimator
+from surefit.models.base import Estimator, accepted_by
 from surefit.stats.base import Joint
 
 METHODS = {
@@ -179,7 +179,7 @@ def _streamed(model: Any, metrics: dict[str, Metric], X: Any, y: Any, weight: An
         last = model.steps[-1][1]
     classes = getattr(last, "classes_", None)
     if isinstance(last, Estimator):
-        source = admit(last, last._accepted(), source, reset=False, classes=classes)
+        source = admit(last, accepted_by(last), source, reset=False, classes=classes)
     else:
         source = with_target(type(last).__name__, source, "number" if classes is None else "class", classes)
         source = MappedSource(source, source.schema, Checked(type(last).__name__, sparse=Accepts().sparse))

@@ -54,8 +54,8 @@ class GaussianNB(OneStatisticClassifier):
     priors: the :math:`\pi_c`; None takes the share of each class in the weight. var_smoothing: this share of
     the largest variance of a column over all rows, ``epsilon_``, is added to every variance. unbiased: divide
     by :math:`n_c - 1` in place of :math:`n_c`; a class with no more weight than 1 has variance 0 then.
-    binary: "bernoulli" takes columns of zeros and ones, which no normal distribution suits, for coins, with
-    one more of each side than were seen: :math:`p_{cj} = (n_c \theta_{cj} + 1) / (n_c + 2)`.
+    binary: "bernoulli" models columns of zeros and ones as Bernoulli variables with Laplace smoothing:
+    :math:`p_{cj} = (n_c \theta_{cj} + 1) / (n_c + 2)`.
 
     A variance that is 0 even after smoothing is taken for its limit: such a class is certain where x is
     exactly its mean and impossible elsewhere. A row that no class can have produced gets the priors.
@@ -101,7 +101,7 @@ class GaussianNB(OneStatisticClassifier):
     def _finish(self, statistic: GroupedSpread, schema: Schema) -> Learned:
         assert schema.classes is not None
         if statistic.rows == 0:
-            raise RefusalError("no row would be left to know anything by: keep at least one.")
+            raise RefusalError("no row would be left: keep at least one.")
         with np.errstate(over="ignore", invalid="ignore"):
             weight, overall = statistic.weight, statistic.overall
         refuse_overflow(overall.scatter, schema.width, overall.weight)

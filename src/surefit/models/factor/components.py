@@ -27,7 +27,7 @@ _BLOCK = 2**18  # cells; a block stays in the cache between being centred and be
 
 
 class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=True):
-    r"""Codes :math:`z = V(x - m)` and reconstructions :math:`\hat x = m + V'z` for orthonormal axes V."""
+    r"""Scores :math:`z = V(x - m)` and reconstructions :math:`\hat x = m + V'z` for orthonormal axes V."""
 
     accepts = Accepts()
 
@@ -72,7 +72,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=
         codes = check_array(X, dtype=(np.float64, np.float32))
         if codes.shape[1] != len(self.components_):
             raise DataError(
-                f"inverse_transform takes codes of {len(self.components_)} columns, as transform returns "
+                f"inverse_transform takes rows of {len(self.components_)} components, as transform returns "
                 f"them, not {codes.shape[1]}."
             )
         return codes

@@ -37,8 +37,8 @@ class IncrementalPCA(PrincipalComponents):
 
     The moments of the columns add up, so nothing is lost between pieces, whatever their size and order; the
     axes are those of :class:`PCA`. n_components: how many (None: all that the rows seen allow). whiten:
-    divide codes by their deviation. copy, batch_size: without effect (X is never changed, and cutting it
-    changes nothing).
+    divide scores by their standard deviation. copy, batch_size: without effect (X is never changed, and
+    cutting it changes nothing).
 
     >>> from surefit import IncrementalPCA
     >>> model = IncrementalPCA(1)
@@ -71,8 +71,9 @@ class IncrementalPCA(PrincipalComponents):
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"IncrementalPCA adds up moments, which for {schema.width} columns would hold their square; "
-                f"it works up to {LARGEST_GRAM} columns. PCA finds a few axes of more, from all rows at once."
+                f"IncrementalPCA stores the covariance matrix and supports up to {LARGEST_GRAM} columns, "
+                f"not {schema.width}: use PCA, which finds a few components of more columns from all rows "
+                "at once."
             )
         return partial(Moments.of, target=False)
 

@@ -40,7 +40,7 @@ PRODUCTS = 20
 CHANCE = 1e-10
 
 
-class Elsewhere(NamedTuple):
+class ExcessVariance(NamedTuple):
     """What the best direction found has beyond the last axis, and the most that any can have in all.
 
     Both are relative to the first axis; the latter holds but for a chance of 1e-10.
@@ -52,10 +52,10 @@ class Elsewhere(NamedTuple):
 
 def largest_elsewhere(
     product: Callable[[Matrix], Matrix], axes: Matrix, along: NDArray[np.float64]
-) -> Elsewhere:
+) -> ExcessVariance:
     """Search outside the axes (k, p), which have the scatter ``along`` each; one product a step."""
     if len(along) == 0 or along[0] <= 0:
-        return Elsewhere(0.0, 0.0)
+        return ExcessVariance(0.0, 0.0)
     block = np.random.default_rng(0).standard_normal((axes.shape[1], DIRECTIONS))
     found = 0.0
     for _ in range(PRODUCTS):
@@ -67,7 +67,7 @@ def largest_elsewhere(
         block = image
     slack = (0.8 * np.sqrt(axes.shape[1]) * CHANCE ** (-1 / DIRECTIONS)) ** (2 / (2 * PRODUCTS - 1))
     first, last = float(along[0]), float(along[-1])
-    return Elsewhere(max(0.0, found - last) / first, float(slack) * found / first)
+    return ExcessVariance(max(0.0, found - last) / first, float(slack) * found / first)
 
 
 TOLERANCE = 1e-9

@@ -74,8 +74,8 @@ def centred_rows(source: Source, mean: NDArray[np.float64]) -> NDArray[np.float6
         X: Any = batch.X
         if sparse.issparse(X) and X.shape[0] * X.shape[1] > MOST_CELLS:
             raise RefusalError(
-                f"all axes of a sparse {X.shape[0]} x {X.shape[1]} table would take as much memory as its "
-                "dense form: pass n_components as a small number."
+                f"all components of a sparse {X.shape[0]} x {X.shape[1]} table would take as much memory "
+                "as its dense form: pass n_components as a small number."
             )
         centred = (X.toarray() if sparse.issparse(X) else X) - mean
         if batch.weight is not None:
@@ -104,11 +104,11 @@ class PCAParameters(Components):
 class PCA(PrincipalComponents):
     r"""Find the orthonormal axes V that minimise :math:`\sum_i s_i \|(x_i - m) - V'V(x_i - m)\|^2`.
 
-    n_components: how many axes (None: all), a share of the variance, or ``"mle"`` for the likeliest number.
-    whiten: divide codes by their deviation. svd_solver: ``"auto"`` takes the moments of the columns, in one
-    pass, up to 5000 columns and unless there are fewer rows; else singular vectors or, for a few axes, a
-    block Krylov method (``"arpack"`` and ``"randomized"`` ask for it). tol, iterated_power: when that ends,
-    or after how many products; n_oversamples: how much wider than n_components it starts. copy and
+    n_components: how many axes (None: all), a share of the variance, or ``"mle"`` for Minka's estimate.
+    whiten: divide scores by their standard deviation. svd_solver: ``"auto"`` takes the moments of the
+    columns, in one pass, up to 5000 columns and unless there are fewer rows; else singular vectors or, for a
+    few axes, a block Krylov method (``"arpack"`` and ``"randomized"`` ask for it). tol, iterated_power: its
+    tolerance, and its number of products; n_oversamples: additional starting vectors. copy and
     power_iteration_normalizer: without effect (X is never changed, and blocks are always orthonormal).
 
     >>> from surefit import PCA
@@ -173,8 +173,8 @@ class PCA(PrincipalComponents):
         count = int(k) if isinstance(k, int | np.integer) else 0
         if held is None and count == 0:
             raise RefusalError(
-                f"PCA finds a few axes of {width} columns that are read as a source, not all of them: "
-                "pass n_components as a number, or the table in memory."
+                f"PCA finds a few components of {width} columns that are read as a source, not all of "
+                "them: pass n_components as a number, or the table in memory."
             )
         pays = held is None or _products_pay(count, held.X)
         return "products" if count > 0 and pays else "whole rows"
@@ -182,13 +182,13 @@ class PCA(PrincipalComponents):
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if self.svd_solver not in ("auto", "covariance_eigh"):
             raise RefusalError(
-                f"PCA(svd_solver={self.svd_solver!r}) looks at all rows together and keeps no sums: for "
+                f"PCA(svd_solver={self.svd_solver!r}) needs all rows together and stores no moments: for "
                 "partial_fit and merge, set svd_solver to 'auto' or 'covariance_eigh'."
             )
         if schema.width > LARGEST_GRAM and self.svd_solver == "auto":
             raise RefusalError(
-                f"PCA keeps no sums over {schema.width} columns, as they would hold their square; "
-                f"partial_fit and merge work up to {LARGEST_GRAM} columns. Fit all rows at once."
+                f"PCA stores no covariance matrix of {schema.width} columns; partial_fit and merge support "
+                f"up to {LARGEST_GRAM} columns. Fit all rows at once."
             )
         return partial(Moments.of, target=False)
 

@@ -24,7 +24,7 @@ from surefit.losses.logistic import Logistic
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.centred_hessian import SecondDerivatives
 from surefit.solvers.objective.solver import Solution, Solver, Stop
-from surefit.stats.hat_pull import HatPull
+from surefit.stats.firth_score import FirthScore
 
 HALVINGS = 40
 RANK = 1e-11  # of eigenvalues beside a diagonal of ones: rounding makes up the smaller ones
@@ -144,9 +144,9 @@ class _Problem:
     def score(self, here: _Point) -> Vector:
         """Return the corrected score, in one pass."""
         coef, intercept = self.objective.split(here.w)
-        of = partial(HatPull.of, w=coef, intercept=intercept, root=here.root)
-        found: HatPull = self.second.accumulate(of)
-        return np.asarray(found.pull - self.weight * here.gradient)
+        of = partial(FirthScore.of, w=coef, intercept=intercept, root=here.root)
+        found: FirthScore = self.second.accumulate(of)
+        return np.asarray(found.score - self.weight * here.gradient)
 
     def proof(self, here: _Point, tolerance: float) -> Certificate:
         """Certify a point by what a step from it would gain."""

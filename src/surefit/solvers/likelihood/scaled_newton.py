@@ -10,7 +10,7 @@ import numpy as np
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.trace import Trace
 from surefit.losses.absolute import Absolute
-from surefit.losses.huber_scale import Softened
+from surefit.losses.huber_scale import DampedHuber
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.kinked.frisch_newton import MOST_COLUMNS, FrischNewton
 from surefit.solvers.likelihood.constrained_model import ConstrainedModel, numbers, refusal
@@ -159,7 +159,7 @@ def _at(
     loss: Any = objective.loss
     of = partial(
         JointCurvature.of,
-        likelihood=Softened(loss, softness),
+        likelihood=DampedHuber(loss, softness),
         w=coef,
         intercept=intercept,
         v=np.array([x[-1]]),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.models.prepare.tables.table_preparer import TablePreparer
+from surefit.models.prepare.tables.table_preparer import TablePreparer, column_plans
 from surefit.models.tree.export.conditions import Condition
 
 GONE = "(missing or new)"
@@ -47,7 +47,7 @@ def _gapped(rows: NDArray[np.float64], coded: NDArray[np.bool_]) -> NDArray[np.f
 
 def _names(preparer: TablePreparer) -> dict[str, list[str]]:
     """The levels of every column that comes out as codes, or as zeros and ones, by its name."""
-    known = zip(preparer._plans(), preparer.kinds_, preparer.roles_, preparer.categories_, strict=True)
+    known = zip(column_plans(preparer), preparer.kinds_, preparer.roles_, preparer.categories_, strict=True)
     found = {}
     for plan, kind, role, levels in known:
         if role == "ordinal":

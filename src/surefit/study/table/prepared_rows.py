@@ -17,7 +17,7 @@ from surefit.data.checks.cells import check_weights
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, TableSource
 from surefit.data.targets import with_target
-from surefit.models.prepare.tables.column_plan import Purpose
+from surefit.models.candidate import Purpose
 from surefit.models.prepare.tables.table_preparer import TablePreparer
 from surefit.study.record import Task
 from surefit.study.table.typed import Converted

@@ -1,6 +1,7 @@
-"""Kernels of trees. `tree_grow`.
+"""Kernels of trees.
 
-`tree_apply` and `tree_shuffle` grow one decision tree, send rows through it and exchange a column;
+`tree_grow`, `tree_apply` and `tree_shuffle` grow one decision tree, send rows through it and exchange a
+column;
 `forest_columns`, `forest_draws`, `forest_grow` and `forest_walk` do so for many trees at once;
 `bin_columns` makes codes of one byte from which `boost_gradients`, `boost_grow` and `boost_apply` build
 boosted trees, and `level_sums` grows trees batch by batch. `node_random` and `count_distance` are the

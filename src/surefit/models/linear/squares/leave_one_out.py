@@ -24,7 +24,7 @@ from surefit.core.config import threads
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
-from surefit.engine.threads import Crew
+from surefit.engine.threads import OrderedWorkers
 from surefit.models.linear.squares.centred_rows import CentredRows, DenseRows
 from surefit.models.linear.squares.ridge_fit import normal_equations
 from surefit.solvers.linalg.least_squares import unlike_units
@@ -72,7 +72,7 @@ def from_moments(
         return engine.map(work, source)
     if len(batch) <= BLOCK_ROWS or threads() == 1:
         return map(work, _blocks(batch))
-    return iter(Crew(work, _blocks(batch), threads()))
+    return iter(OrderedWorkers(work, _blocks(batch), threads()))
 
 
 def _blocks(batch: Batch) -> Iterator[Batch]:

@@ -43,7 +43,7 @@ from surefit.models.linear.squares.ridge_classifier import class_evidence, label
 from surefit.models.linear.squares.ridge_fit import Fitted, Problem
 from surefit.models.linear.squares.ridge_scores import Scores, scores_of
 from surefit.models.rows_in_memory import gathered
-from surefit.models.updating import OneStatistic, Withheld
+from surefit.models.updating import ConditionalMethod, OneStatistic
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
@@ -263,9 +263,9 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
     shaping = ("cv", "folds")
     candidate = Candidate("Ridge regression", 11, streams=True)
 
-    partial_fit = Withheld(_why_rows_stay, OneStatistic.partial_fit)
-    merge = Withheld(_why_rows_stay, OneStatistic.merge)
-    forget = Withheld(_why_rows_stay, OneStatistic.forget)
+    partial_fit = ConditionalMethod(_why_rows_stay, OneStatistic.partial_fit)
+    merge = ConditionalMethod(_why_rows_stay, OneStatistic.merge)
+    forget = ConditionalMethod(_why_rows_stay, OneStatistic.forget)
 
     def __init__(
         self,
@@ -362,7 +362,7 @@ class RidgeClassifierCV(TakesLabelColumns, LinearClassification, ClassifierMixin
     accepts = Accepts(target="class")
     learns = RidgeClassifierCVParameters
 
-    partial_fit = merge = forget = Withheld(_why_labels_stay)
+    partial_fit = merge = forget = ConditionalMethod(_why_labels_stay)
 
     def __init__(
         self,

@@ -256,7 +256,7 @@ class OneHotEncoder(Invertible, Encoder):
 
 
 class UnknownCategoryWarning(SurefitWarning):
-    """A value that the fit did not meet is encoded as if it were none."""
+    """A category not seen in fit is encoded as zeros, or as the infrequent category."""
 
 
 def _joined(column: str, level: Any) -> str:

@@ -105,8 +105,8 @@ class TargetEncoder(CrossFitOverSources, CrossFitInMemory):
     The weight is :math:`n_l / (n_l + m)` for smooth = m, and for "auto" :math:`n_l \tau^2 / (n_l \tau^2 +
     \sigma_l^2)`, with the variances of the target overall and within the level. categories: "auto" or a list
     of levels a column. target_type: what y holds, "auto" by its looks. cv: the folds of ``fit_transform``,
-    which encodes each row by the others, so that its own target cannot leak; shuffle and random_state are
-    for whole numbers of folds. A value that the fit did not meet becomes the mean.
+    which encodes each row by the others, so that its own target cannot leak; shuffle and random_state are for
+    whole numbers of folds. A value not seen in fit becomes the mean of the target.
 
     >>> from surefit import TargetEncoder
     >>> TargetEncoder(smooth=0.0).fit([["a"], ["a"], ["b"]], [1.0, 2.5, 4.0]).transform([["a"], ["z"]])

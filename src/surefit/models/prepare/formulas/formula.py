@@ -76,7 +76,7 @@ def read_formula(text: str, columns: Sequence[str]) -> Formula:
     for name in whole:
         if name in categories:
             raise ParameterError(
-                f"column {name!r} stands for levels in the formula, and for numbers: choose one."
+                f"column {name!r} is used both as categorical and as numeric in the formula: choose one."
             )
     return Formula(
         right,
@@ -151,7 +151,7 @@ def _names(expression: str) -> Iterator[tuple[str, bool, bool]]:
     try:
         tree = ast.parse(_QUOTED.sub(held, expression), mode="eval").body
     except SyntaxError:
-        raise ParameterError(f"{expression!r} in the formula is no expression: correct it.") from None
+        raise ParameterError(f"{expression!r} in the formula is not valid: correct it.") from None
     for name, is_category, learns in _walk(tree, expression, False):
         place = re.fullmatch(r"quoted_(\d+)_", name)
         yield (quoted[int(place.group(1))] if place else name), is_category, learns
@@ -238,4 +238,4 @@ def _unknown(name: str, columns: Sequence[str]) -> str:
     near = get_close_matches(name, columns, n=1)
     shown = ", ".join(map(repr, columns[:8])) + (" and more" if len(columns) > 8 else "")
     hint = f"did you mean {near[0]!r}?" if near else f"it has {shown}."
-    return f"the formula names {name!r}, which is no column of the table: {hint}"
+    return f"the formula names {name!r}, which is not a column of the table: {hint}"

@@ -137,9 +137,9 @@ class FormulaPreparer(Transformer):
     category, also with contrasts, as in ``C(c, contr.sum)``, functions such as ``log(a)``, and arithmetic
     within ``I(...)``; "." is all columns. ``center``, ``scale``, ``poly``, ``bs``, ``cr`` and ``cc`` learn
     from the rows of the fit, whatever their weights; the columns that they name are held in memory for it,
-    and no rows can be added later. A left side, ``y ~``, is for :func:`~surefit.fit_formula`. The
-    intercept is left to the model. Words are categories by themselves. Levels that the fit did not meet,
-    missing cells and results that are not finite are errors. Needs the extra ``formula``.
+    and no rows can be added later. A left side, ``y ~``, is for :func:`~surefit.fit_formula`. The intercept
+    is left to the model. Words are categories by themselves. Levels not seen in fit, missing cells and
+    results that are not finite are errors. Needs the extra ``formula``.
 
     >>> import pandas as pd
     >>> from surefit import FormulaPreparer
@@ -183,8 +183,8 @@ class FormulaPreparer(Transformer):
         formula = self._asked(schema)[0]
         if formula.stateful:
             raise RefusalError(
-                f"{' and '.join(formula.stateful)} in the formula learn from all rows together, so that none "
-                "can be added: fit all rows at once."
+                f"{' and '.join(formula.stateful)} in the formula depend on all rows together, so "
+                "partial_fit cannot add rows: fit all rows at once."
             )
         return self._counting(schema)
 
@@ -333,8 +333,8 @@ def _codes(X: Any, j: int, name: str, levels: NDArray[Any]) -> NDArray[np.int32]
             raise DataError(_missing(name))
         shown = [value.item() if isinstance(value, np.generic) else value for value in unknown[:5]]
         raise DataError(
-            f"column {name!r} has the levels {shown}, which the fit did not meet: "
-            "fit on rows that have them, or leave these out."
+            f"column {name!r} has the levels {shown}, which were not seen in fit: fit on rows that have "
+            "them, or drop these rows."
         )
     return codes
 

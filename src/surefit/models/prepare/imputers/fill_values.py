@@ -28,7 +28,7 @@ Strategy = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class FillStrategy:
     """A strategy, its constant, and whether columns without a single value are kept."""
 
     strategy: Strategy
@@ -121,7 +121,7 @@ def _known(levels: NDArray[Any], counts: NDArray[np.float64]) -> tuple[NDArray[A
 def _repeated(levels: NDArray[Any], counts: NDArray[np.float64]) -> NDArray[Any]:
     times = counts.astype(np.int64)
     if not np.array_equal(times, counts):
-        raise DataError("a function as strategy takes rows as often as they count: pass whole weights.")
+        raise DataError("a function as strategy repeats each row by its weight: pass whole-number weights.")
     return np.repeat(levels, times)
 
 
@@ -132,7 +132,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def filling_change(
-    filling: Filling, values: NDArray[Any], error: NDArray[np.float64], rows: Source, engine: Engine
+    filling: FillStrategy, values: NDArray[Any], error: NDArray[np.float64], rows: Source, engine: Engine
 ) -> float:
     """How far fill values are from those found again in plain passes, in ranges of their columns.
 
@@ -157,7 +157,9 @@ def _cells_there(batch: Batch) -> Any:
     return (~np.isnan(block(batch)[0])).sum(axis=0)
 
 
-def _plain_values(filling: Filling, rows: Source, engine: Engine, columns: int) -> list[tuple[Any, float]]:
+def _plain_values(
+    filling: FillStrategy, rows: Source, engine: Engine, columns: int
+) -> list[tuple[Any, float]]:
     """For each column the fill value and the range of what it was found from."""
     if filling.strategy == "mean":
         plain = plain_moments(rows, engine)
@@ -171,7 +173,7 @@ def _plain_values(filling: Filling, rows: Source, engine: Engine, columns: int) 
     ]
 
 
-def _plain_value(filling: Filling, tally: dict[Any, float]) -> tuple[Any, float]:
+def _plain_value(filling: FillStrategy, tally: dict[Any, float]) -> tuple[Any, float]:
     numbers = all(isinstance(level, int | float) for level in tally)
     span = max(tally) - min(tally) + 1e-6 * max(map(abs, tally)) if tally and numbers else 0.0
     if filling.strategy == "constant":

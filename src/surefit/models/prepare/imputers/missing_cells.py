@@ -24,7 +24,7 @@ def gaps(X: Any, marker: Any) -> Any:
     """A boolean matrix, CSR where X is, that is True where a cell is the marker for missing."""
     if sparse.issparse(X):
         if marker == 0:
-            raise DataError("missing_values=0 would fill a sparse matrix: pass X.toarray().")
+            raise DataError("missing_values=0 would make a sparse matrix dense: pass X.toarray().")
         found = type(X)((_column_gaps(X.data, marker), X.indices.copy(), X.indptr.copy()), shape=X.shape)
         found.eliminate_zeros()
         return found

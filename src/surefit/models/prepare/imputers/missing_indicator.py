@@ -37,10 +37,11 @@ class MissingIndicatorParameters:
 
 
 class MissingIndicator(Transformer):
-    """Show where cells are missing: True or False for each column that had gaps in the fit, or for all.
+    """Show where cells are missing: True or False for each column with missing cells in fit, or for all.
 
     missing_values: what stands for a missing cell. features: "missing-only" or "all" columns. sparse: CSC
-    instead of an array, "auto" as the input. error_on_new: refuse gaps where the fit met none.
+    instead of an array, "auto" as the input. error_on_new: raise an error for missing cells in columns that
+    had none in fit.
 
     >>> from surefit import MissingIndicator
     >>> MissingIndicator().fit_transform([[1.0, float("nan")], [2.0, 3.0]]).ravel()

@@ -21,7 +21,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.prepare.imputers.fill_values import Filling, filling_change, present
+from surefit.models.prepare.imputers.fill_values import FillStrategy, filling_change, present
 from surefit.models.prepare.imputers.missing_cells import gaps, is_missing_marker
 from surefit.models.prepare.imputers.missing_indicator import MissingIndicator, missing_cells, recounted_gaps
 from surefit.models.prepare.quantiles import ExactInMemory
@@ -84,8 +84,8 @@ class SimpleImputer(ExactInMemory, Invertible):
         words = self.strategy in ("most_frequent", "constant")
         return replace(self.accepts, missing=is_missing_marker(self.missing_values), cells=words)
 
-    def _filling(self) -> Filling:
-        return Filling(self.strategy, self.fill_value, self.keep_empty_features)
+    def _filling(self) -> FillStrategy:
+        return FillStrategy(self.strategy, self.fill_value, self.keep_empty_features)
 
     def _of(self, schema: Schema) -> Callable[[Batch], Joint]:
         return partial(_present_statistic, marker=self.missing_values, of=self._filling().of)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.arrays import Vector
+from surefit.models.candidate import Purpose
 from surefit.models.prepare.encoders.rare_levels import grouped_codes, infrequent
-
-Purpose = Literal["linear", "distance", "tree", "count"]
 
 MAX_LEVELS = 10_000  # with more distinct values, words are text
 LEAST_ROWS = 20  # fewer rows do not tell an identifier from a category
 REASONS = {
     "text": "is text",
-    "identifier": "has a value of its own for each row",
-    "constant": "has one value only",
-    "empty": "has no value at all",
+    "identifier": "has a distinct value in each row",
+    "constant": "is constant",
+    "empty": "has only missing values",
 }
 _CYCLES = (("month", 12), ("weekday", 7))
 

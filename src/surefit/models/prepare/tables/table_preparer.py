@@ -26,6 +26,7 @@ from surefit.data.schema import Column, Kind, Schema
 from surefit.data.source import MappedSource, Source, is_source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.candidate import Purpose
 from surefit.models.prepare.encoders.encoder import is_nan
 from surefit.models.prepare.output import dense_frames_asked, sparse_output
 from surefit.models.prepare.quantiles import ExactInMemory, ExactQuantiles, quantile_change
@@ -38,7 +39,7 @@ from surefit.models.prepare.tables.column_facts import (
     numbers_source,
     plain_facts,
 )
-from surefit.models.prepare.tables.column_plan import REASONS, ColumnPlan, Facts, Purpose, decide
+from surefit.models.prepare.tables.column_plan import REASONS, ColumnPlan, Facts, decide
 from surefit.models.transformer import MapRows, Transformer
 from surefit.stats.base import Joint
 from surefit.stats.sketch import Sketch
@@ -70,8 +71,8 @@ def _codes(plan: ColumnPlan, block: Matrix) -> NDArray[Any]:
         codes = np.rint(block[:, 0])
         if not ((np.abs(codes - block[:, 0]) < 1e-6) & (codes >= -1) & (codes < len(levels))).all():
             raise DataError(
-                f"column {plan.name!r} holds numbers that are no codes of its {len(levels)} levels: "
-                "pass rows that transform returned."
+                f"column {plan.name!r} holds numbers that are not codes of its {len(levels)} levels: pass "
+                "rows that transform returned."
             )
         return codes
     if plan.role == "dropped" or plan.outputs is None:
@@ -86,7 +87,7 @@ def _codes(plan: ColumnPlan, block: Matrix) -> NDArray[Any]:
         if len(found) > 1:
             raise DataError(
                 f"column {plan.name!r} has rows of an indicator that stands for {len(found)} rare levels, "
-                "so that their level is gone: fit with max_categories=None to keep every level."
+                "so their level cannot be recovered: fit with max_categories=None to keep every level."
             )
         if len(found):
             codes[outputs == output] = found[0]
@@ -134,13 +135,13 @@ class TablePreparer(ExactInMemory, Transformer):
     """Turn a table of numbers, categories, booleans, dates and text into numbers that suit a model.
 
     purpose: "linear" and "distance" standardise numbers and dates and make indicators of categories (linear
-    without the commonest level, distance at a height that puts two levels 1 apart); "tree" leaves numbers
-    and makes codes of categories, -1 for missing and unknown ones; "count" keeps everything at zero or above.
-    Missing numbers become the median, and gaps are shown by a column of their own (add_indicator). Dates give
-    days, and month and weekday (as cycles, for trees as numbers). Text, identifiers, empty columns and, for
-    linear and distance, constant ones are left out, and the diagnosis says which. max_categories: the rarest
-    levels beyond it become one. identifiers: "keep" takes columns with a value of its own for each row as
-    any other, where somebody has decided that already. Values that the fit did not meet are no error.
+    without the commonest level, distance at a height that puts two levels 1 apart); "tree" leaves numbers and
+    makes codes of categories, -1 for missing and unknown ones; "count" keeps everything at zero or above.
+    Missing numbers become the median, and an indicator column marks them (add_indicator). Dates give days,
+    and month and weekday (as cycles, for trees as numbers). Text, identifiers, empty columns and, for linear
+    and distance, constant ones are dropped, and the diagnosis says which. max_categories: the rarest levels
+    beyond it become one. identifiers: "keep" keeps columns with a distinct value in each row. Values not seen
+    in fit are not an error.
 
     >>> import pandas as pd
     >>> from surefit import TablePreparer
@@ -332,6 +333,11 @@ class TablePreparer(ExactInMemory, Transformer):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def column_plans(preparer: TablePreparer, names: Any = None) -> list[ColumnPlan]:
+    """What a fitted preparer does with each column, under the names of its input or others."""
+    return preparer._plans(names)
 
 
 def _numbers(fact: Facts) -> list[float]:

@@ -411,3 +411,8 @@ class ReadableTree(DecisionTree, abstract=True):
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         """Rows as the tree sees them."""
         return np.asarray(matrix_of(admit_rows(self, self._accepted(), X), self.levels_), dtype=np.float64)
+
+
+def read_tree(tree: ReadableTree) -> tuple[Nodes, dict[int, Condition], Callable[[int], Any]]:
+    """Return the nodes of a fitted tree, the conditions of its splits by node, and the answer of a node."""
+    return tree._told()

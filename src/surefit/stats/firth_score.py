@@ -1,4 +1,4 @@
-"""How far each row pulls its own fit, weighted by where it pulls: what Firth's correction adds to a score."""
+"""What Firth's correction adds to the score: the leverage of each row times its distance from even odds."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ BLOCK = 4096  # rows whose products with the root stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
-class HatPull(Statistic):
+class FirthScore(Statistic):
     r""":math:`X'h(\tfrac12 - p)` of a logistic fit, with :math:`h_i = s_i p_i (1 - p_i) \|R'x_i\|^2`.
 
     R is a root of the inverse information; rows have a last 1 where there is an intercept. total: the sum of
     h, which is the number of coefficients.
 
     >>> batch = Batch(np.array([[1.0], [-1.0]]), np.array([0.0, 1.0]))
-    >>> HatPull.of(batch, w=np.zeros(1), root=np.array([[2.0]])).total
+    >>> FirthScore.of(batch, w=np.zeros(1), root=np.array([[2.0]])).total
     2.0
     """
 
-    name = "hat_pull"
+    name = "firth_score"
 
-    pull: Vector
+    score: Vector
     total: float
 
     def __post_init__(self) -> None:
@@ -46,10 +46,10 @@ class HatPull(Statistic):
         intercept: Any = None,
         root: Vector | None = None,
         **context: Any,
-    ) -> HatPull:
+    ) -> FirthScore:
         """Evaluate at w and ``intercept``, None for no intercept."""
         if w is None or root is None:
-            raise ValueError("a HatPull needs w= and root=.")
+            raise ValueError("a FirthScore needs w= and root=.")
         X: Any = batch.X
         z = scores(X, w) + (0.0 if intercept is None else intercept)
         away = 0.5 * np.tanh(0.5 * z)  # p - 1/2, all of its digits
@@ -60,11 +60,11 @@ class HatPull(Statistic):
             along = scores(X[some], rest) + (0.0 if intercept is None else root[-1])
             hat[some] *= np.einsum("ij,ij->i", along, along)
         slope = -hat * away
-        pull = pulled(X, slope)
-        return cls(pull if intercept is None else np.append(pull, slope.sum()), float(hat.sum()))
+        score = pulled(X, slope)
+        return cls(score if intercept is None else np.append(score, slope.sum()), float(hat.sum()))
 
-    def __add__(self, other: HatPull) -> HatPull:
-        return HatPull(self.pull + other.pull, self.total + other.total)
+    def __add__(self, other: FirthScore) -> FirthScore:
+        return FirthScore(self.score + other.score, self.total + other.total)
 
     @classmethod
     def law_contexts(cls) -> Iterable[Trial]:
