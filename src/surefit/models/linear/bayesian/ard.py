@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, NonNegative, RandomState, Tolerance
 from surefit.models.linear.bayesian.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.bayesian.evidence_regression import EvidenceRegression
 from surefit.models.linear.bayesian.gaussian_posterior import inverse_root
 from surefit.models.linear.common.constraints import Constraints
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class _At:

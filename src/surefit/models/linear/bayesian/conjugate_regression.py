@@ -13,6 +13,7 @@ from scipy import sparse, stats
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.parameters import NonNegative, Positive, RandomState
@@ -44,8 +45,6 @@ from surefit.models.updating import OneStatistic
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 MODE = "duality gap and slope of the mode, and misfit of the posterior before the cut"
 TOLERANCE = 1e-9  # relative to lengths of columns and targets: rounding over many rows stays below
 

@@ -23,15 +23,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.sums.moments import ColumnMoments
 from surefit.core.trace import Trace
 from surefit.models.linear.common.leverage import dependencies
-from surefit.models.linear.squares.ridge_fit import normal_equations
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 LEAST_TARGET = 1e-13  # of a change of log-precisions: below it, rounding is all that is left
 

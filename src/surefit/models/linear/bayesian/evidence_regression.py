@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.data.batches.batch import Batch
@@ -38,8 +39,6 @@ from surefit.models.updating import OneStatistic
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 LEAST_TOLERANCE = 1e-9  # of a certificate: beyond it, decompositions of moments are rounded
 
 

@@ -14,17 +14,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, NonNegative, Positive, RandomState
 from surefit.models.candidate import Candidate
 from surefit.models.linear.bayesian.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
 from surefit.models.linear.bayesian.evidence_regression import EvidenceRegression
 from surefit.models.linear.common.constraints import Constraints
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 UNIT = float(np.finfo(float).eps)
 ALIKE = 100.0  # of lengths: so close, their squares round alike, and plain eigenvalues keep twelve digits

@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal, placed
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 CHAINS = 256
 ROUNDS = 16  # draws of a chain

@@ -19,6 +19,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.parameters import Count, Positive, RandomState, Tolerance
@@ -47,9 +48,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, Solver
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.curvature import Curvature
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 FAINT = 1e-6  # shape and rate of the gamma prior on the precision, as in BayesianRidge
 SETTLED = 1e-7  # of a change of the chosen log-precision

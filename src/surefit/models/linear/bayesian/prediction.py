@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.models.linear.bayesian.truncated_posterior import TruncatedPosterior
 from surefit.models.linear.common.base import LinearPrediction
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class BayesianPrediction(LinearPrediction):

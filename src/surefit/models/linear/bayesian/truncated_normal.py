@@ -21,20 +21,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import root
 from scipy.special import gammaincinv, logsumexp
 from scipy.stats import qmc
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.distributions.special import HALF_LOG_2PI
 from surefit.distributions.truncated_standard_normal import excess_between, log_between
 from surefit.solvers.squares.active_set import QuadraticWithin
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 MOST_COLUMNS = 100  # for which two equations each are solved
 

@@ -17,14 +17,12 @@ from scipy import sparse
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.models.linear.bayesian.gibbs_sampling import Draws, draw
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal
 from surefit.models.linear.common.constraints import limits_of
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin, clone
 
+from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import (
@@ -47,7 +48,7 @@ from surefit.penalties.l1 import L1
 from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.likelihood.firth import Firth
-from surefit.solvers.likelihood.many_logits import Array, ManyLogits, Targets
+from surefit.solvers.likelihood.many_logits import ManyLogits, Targets
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import SECOND_ORDER_LARGEST, Solution, Solver
 
@@ -331,7 +332,35 @@ class LogisticRegression(LogisticInference, LogisticBase):
 
     def _targets_at_once(self, X: Any, y: Any, weight: Any) -> Any:
         """Return what learns many targets of these rows together; None where each is learnt alone."""
-        return targets_at_once(self, X, y, weight)
+        if type(self) is not LogisticRegression:
+            return None
+        model = clone(self)
+        validate(model)
+        plain = model.penalty == "deprecated" and not model.l1_ratio and np.isfinite(model.C)
+        usual = model.correction is None and model.constraints is None and model.class_weight is None
+        if not (plain and usual) or model.solver == "liblinear" or model.warm_start or has_callbacks(model):
+            return None
+        return model._prepare_targets(X, y, weight)
+
+    def _prepare_targets(self, X: Any, y: Any, weight: Any) -> TargetsAtOnce | None:
+        source = self._source(X, y, weight)
+        batch, classes = in_memory(source), source.schema.classes
+        if batch is None or type(batch.X) is not np.ndarray or len(classes) != 2:
+            return None
+        rows = np.asarray(batch.X, dtype=np.float64)
+        if len(rows) < ROWS_A_COLUMN * rows.shape[1]:
+            return None
+        given = np.ones(len(rows)) if batch.weight is None else batch.weight
+        codes = np.asarray(batch.y)
+        share = float(given @ codes / given.sum())
+        if not 0 < share < 1:
+            return None
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                learner = ManyLogits.of(rows, given, C=self.C, share=share, intercept=self.fit_intercept)
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):  # numbers out of range: a fit says which
+            return None
+        return TargetsAtOnce(learner, classes, codes, GAP * self.tol)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         if self.correction != "firth":
@@ -378,45 +407,15 @@ class TargetsAtOnce:
     codes: NDArray[Any]  # of the target that was given
     tolerance: float
 
-    def __call__(self, targets: Targets, weights: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def __call__(self, targets: Targets, weights: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
         """Scores and proofs; a row of both arguments is a target: which rows are of the second class."""
         found = self.learner(targets, weights)
         return found.scores, found.gap <= self.tolerance
 
-    def answer(self, scores: Array, method: str) -> NDArray[Any]:
+    def answer(self, scores: Matrix, method: str) -> NDArray[Any]:
         """What the model would say to rows of these scores, asked by ``method``."""
         if method == "predict":
             return self.classes[(scores > 0).astype(np.intp)]
         if method == "predict_proba":
             return np.column_stack([Logistic.link.inverse(-scores), Logistic.link.inverse(scores)])
         return scores
-
-
-def targets_at_once(model: Any, X: Any, y: Any, weight: Any) -> TargetsAtOnce | None:
-    """Prepare a copy of a logistic regression for many targets; None where it learns them one by one."""
-    if type(model) is not LogisticRegression:
-        return None
-    model = clone(model)
-    validate(model)
-    plain = model.penalty == "deprecated" and not model.l1_ratio and np.isfinite(model.C)
-    usual = model.correction is None and model.constraints is None and model.class_weight is None
-    if not (plain and usual) or model.solver == "liblinear" or model.warm_start or has_callbacks(model):
-        return None
-    source = model._source(X, y, weight)
-    batch, classes = in_memory(source), source.schema.classes
-    if batch is None or type(batch.X) is not np.ndarray or len(classes) != 2:
-        return None
-    rows = np.asarray(batch.X, dtype=np.float64)
-    if len(rows) < ROWS_A_COLUMN * rows.shape[1]:
-        return None
-    given = np.ones(len(rows)) if batch.weight is None else batch.weight
-    codes = np.asarray(batch.y)
-    share = float(given @ codes / given.sum())
-    if not 0 < share < 1:
-        return None
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            learner = ManyLogits.of(rows, given, C=model.C, share=share, intercept=model.fit_intercept)
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError):  # numbers out of range: a fit says which
-        return None
-    return TargetsAtOnce(learner, classes, codes, GAP * model.tol)

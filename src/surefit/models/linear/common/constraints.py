@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Has
 from surefit.penalties.arrays import soft_threshold
@@ -31,7 +31,6 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.squares.level_limits import LevelLimits
 
 Constraints = Annotated[object, Has("prox")] | list | tuple | None
-Vector = NDArray[np.float64]
 BLUR = 8 * np.finfo(float).eps  # of a bound: rounding may leave a coefficient a digit inside
 
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Matrix
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.solvers.linalg.least_squares import column_lengths
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
 
 CHEAP = 2e7  # multiplications that looking for such rows may cost, lest it outlast the fit
 _BLOCK_ROWS = 512  # that stay in the cache from centring to squaring

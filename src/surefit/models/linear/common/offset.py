@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
@@ -16,8 +17,6 @@ from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.links import Link
 from surefit.stats.spread import Spread
-
-Vector = NDArray[np.float64]
 
 FARTHEST = 100.0  # of a score from those of other rows: fourth powers of means of exp(100) are still numbers
 

@@ -199,8 +199,6 @@ def _furthest(A: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(found.x)
 
 
-Array = NDArray[np.float64]
-
 LOSSES = ("poisson", "tweedie", "negative_binomial")
 SMALL = 1e-2  # of the mean count: an expected count below it may be on its way to 0
 SAME = 1e-10  # of the greatest singular value: columns of rows with counts are told apart by more

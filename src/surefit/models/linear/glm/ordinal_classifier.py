@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Strength, Tolerance
@@ -33,8 +34,6 @@ from surefit.models.linear.glm.likelihood_constraints import (
 from surefit.models.linear.inference.class_likelihood import OrderedInference
 from surefit.solvers.likelihood.ancillary_parameters import JointObjective
 from surefit.stats.class_weights import ClassWeights
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.data.source import Source
 from surefit.losses.families import Family
@@ -24,8 +24,6 @@ from surefit.stats.joint_curvature import Pieces
 
 if TYPE_CHECKING:
     from surefit.models.linear.common.offset import TakenOut
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

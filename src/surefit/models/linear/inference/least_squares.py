@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.sums.gram import centred_gram
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.solvers.linalg.least_squares import from_gram, from_singular_gram
 from surefit.stats.moments import Moments
 
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "cluster", "bootstrap"]
 Weights = Literal["frequency", "analytic"]
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def basis(model: Any, weights: Weights, *, with_noise: bool = True) -> Basis:
             "there are fewer rows than columns, or too many columns, so noise cannot be told from signal: "
             "no standard errors exist for this fit."
         )
-    gram, cross = model._normal_equations(moments)
+    gram, cross = normal_equations(moments, model.fit_intercept)
     root, residual = model.root_, model.residual_squares_
     if root is None:
         root = (from_gram(gram, cross) or from_singular_gram(gram, cross)).root

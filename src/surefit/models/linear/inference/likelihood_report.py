@@ -27,7 +27,6 @@ from surefit.models.linear.inference.maximum_likelihood import (
     profile_interval,
 )
 
-Vector = NDArray[np.float64]
 Asked = Literal["auto", "expected", "observed", "HC0", "HC1", "cluster"]
 Test = Literal["wald", "lr"]
 Interval = Literal["wald", "profile"]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.diagnosis import listed
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize, stats
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, RefusalError
 from surefit.models.linear.inference.least_squares import grouped
 from surefit.models.linear.inference.likelihood import Likelihood
@@ -16,8 +17,6 @@ from surefit.solvers.methods.damped_newton import DampedNewton
 from surefit.solvers.objective.function import FunctionObjective
 
 Covariance = Literal["expected", "observed", "HC0", "HC1", "cluster"]
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 CANCELS = 1e-6  # of what is added up: a parameter that moves by less stays where it is
 FLAT = 1e-11  # information relative to the largest, in standardised columns: below it a parameter is not told

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.linear.coefficient_set import CoefficientSet
@@ -90,8 +91,6 @@ def _validation_rows(model: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     return chosen
 
 
-Floats = NDArray[np.float64]
-
 STATED = 1e-8  # how closely an objective computed again must agree with the one that a fit stated
 
 
@@ -127,8 +126,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         "LinearRegression without a penalty"
     )
 
-    coef_: Floats
-    intercept_: Floats
+    coef_: Matrix
+    intercept_: Vector
     n_iter_: int
     t_: float
 
@@ -137,7 +136,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         """Return what makes the target and weights of each problem; without an engine nothing is counted."""
 
     @abstractmethod
-    def _parameters(self, coef: Floats, intercept: Floats, epochs: int, t: float, source: Source) -> Any:
+    def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         """Return what is learnt from (problems, columns) coefficients."""
 
     def _iteration_limit(self) -> int:
@@ -294,8 +293,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _polished(
-        self, problems: Sequence[Problem], points: list[Floats], held: CoefficientSet | None
-    ) -> tuple[list[Floats], Certificate]:
+        self, problems: Sequence[Problem], points: list[Vector], held: CoefficientSet | None
+    ) -> tuple[list[Vector], Certificate]:
         """Go on by a solver that suits, from where the epochs ended, until the gap is below ``tol``."""
         ends, proofs = [], []
         for problem, point in zip(problems, points, strict=True):
@@ -315,7 +314,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return ends, found
 
     def _proof(
-        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+        self, problems: Sequence[Problem], points: Sequence[Vector], trace: Trace, *, led_down: bool = True
     ) -> Certificate:
         """State the gap that the epochs left, and hold it to ``tol``.
 
@@ -334,7 +333,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return Certificate("measured", words, drift, STATED, found.parts, found.witness)
 
     def _measured(
-        self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
+        self, objectives: Sequence[Objective], points: Sequence[Vector], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure how far the points can be from the best; the worst of the problems counts."""
         # Problems are there while a fit runs; afterwards its witnesses are.
@@ -365,7 +364,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             return again
         return replace(found, tolerance=stated.tolerance)
 
-    def _learnt(self, points: Sequence[Floats], problems: Sequence[Problem], source: Source) -> Any:
+    def _learnt(self, points: Sequence[Vector], problems: Sequence[Problem], source: Source) -> Any:
         packed = np.array(points)
         coef, intercept = (
             (packed[:, :-1], packed[:, -1]) if self.fit_intercept else (packed, np.zeros(len(packed)))
@@ -388,7 +387,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             )
 
     @abstractmethod
-    def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
+    def _score_of(self, y: Vector, z: Vector, weight: Vector | None) -> float:
         """Return how well scores meet the target of a problem; greater is better."""
 
     def _update(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:

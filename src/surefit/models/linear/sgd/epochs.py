@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.native.linear.sgd import SgdEpoch, SgdPlan, SgdState, sgd_epoch
 from surefit.core.trace import Trace
@@ -20,7 +21,6 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.solvers.objective.base import Objective
 
-Floats = NDArray[np.float64]
 SPARSE_INTERCEPT_RATE = 0.01  # of the other steps: where columns are rare, an intercept would swing
 LARGEST_SEED = 2**31 - 1
 SHORTEST = 1e-6  # step to which the adaptive rate goes down
@@ -53,7 +53,7 @@ class Problem:
     done: bool = False
     epoch: SgdEpoch = field(default_factory=lambda: SgdEpoch(0.0, 0.0, 0))
 
-    def packed(self, average: int) -> Floats:
+    def packed(self, average: int) -> Vector:
         """Return coefficients and intercept, or their means where averaging has begun."""
         averaged = 0 < average <= self.state.scalars[3] - 1
         w, b = (self.state.mean, self.state.scalars[1]) if averaged else (self.state.w, self.state.scalars[0])
@@ -120,7 +120,7 @@ def _batches(source: Source) -> Iterator[Batch]:
         yield replace(batch, X=X)
 
 
-def _weights(problem: Problem, rows: Batch) -> Floats | None:
+def _weights(problem: Problem, rows: Batch) -> Vector | None:
     weight = rows.weight
     if weight is not None and problem.scale != 1.0:
         weight = weight * problem.scale

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.parameters import Count, Fraction, Positive, RandomState, Strength, Tolerance, WholeNumber
@@ -26,8 +26,6 @@ from surefit.models.linear.sgd.projection import within
 from surefit.models.linear.sgd.regressor import Penalised
 from surefit.solvers.objective.base import Objective
 from surefit.stats.margins import Margins
-
-Floats = NDArray[np.float64]
 
 PATIENCE = 20  # how much longer to wait where an epoch is but one step
 
@@ -135,7 +133,7 @@ class Perceptron(StochasticClassifier):
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _measured(
-        self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
+        self, objectives: Sequence[Objective], points: Sequence[Vector], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
         wrong, bound, objective, least, radius, margins = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
@@ -176,7 +174,7 @@ class Perceptron(StochasticClassifier):
         return all(each.accumulate(_StepSizes.of).one for each in objectives)
 
     def _proof(
-        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+        self, problems: Sequence[Problem], points: Sequence[Vector], trace: Trace, *, led_down: bool = True
     ) -> Certificate:
         found = super()._proof(problems, points, trace, led_down=led_down)
         return replace(found, tolerance=0.0) if found.value == 0 else found

@@ -14,8 +14,8 @@ from operator import add
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source, in_memory
@@ -29,8 +29,6 @@ from surefit.resample.row_rule import RowRule
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Choice = Literal["best", "one_standard_error"]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, NonNegative
@@ -28,8 +29,6 @@ from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.homotopy import LassoPath, lasso_homotopy
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -44,9 +44,6 @@ from surefit.stats.residuals import Residuals
 TOLERANCE = 1e-10  # of a gap, relative to the loss of the best constant: a path is exact up to rounding
 _FAR = 1e3  # means over deviations, from which on the products of a pass cancel
 EQUAL_ANGLES = 1e-8  # of cosines, which are only the root as exact as a gap
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 def path_problems(

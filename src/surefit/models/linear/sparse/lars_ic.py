@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, NonNegative, Positive
 from surefit.core.trace import Trace
@@ -21,8 +21,6 @@ from surefit.models.linear.squares.separable_penalty import Problem
 from surefit.solvers.linalg.least_squares import from_gram, from_singular_gram
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.sums import SquaredSums
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

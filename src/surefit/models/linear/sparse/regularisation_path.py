@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.native.columns.finite import all_finite
 from surefit.core.parameters import Fraction
@@ -19,8 +20,6 @@ from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.solvers.squares.columns import SquaredColumns
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 _FLOATS = (np.float64, np.float32)
 
 

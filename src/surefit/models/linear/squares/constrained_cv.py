@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
@@ -26,7 +27,6 @@ from surefit.models.linear.squares.ridge_scores import Scores
 from surefit.models.rows_in_memory import gathered
 from surefit.penalties.base import Penalty
 
-Matrix = NDArray[np.float64]
 MakesPenalty = Callable[[int, float], Penalty]
 
 

@@ -20,15 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.models.linear.common.fold_moments import moments_of
 from surefit.models.linear.squares.ridge_folds import fits_of_moments
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _CELLS = 2**17  # hashed at once, while they are in the cache
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -28,6 +29,7 @@ from surefit.models.linear.common.base import LinearPrediction, shaped
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.fold_moments import taken
 from surefit.models.linear.common.leverage import leverage
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.inference.least_squares_report import Inference
 from surefit.models.linear.squares.centred_rows import CentredRows
 from surefit.models.linear.squares.constrained_squares import (
@@ -54,8 +56,6 @@ from surefit.stats.triangular import TriangularFactor
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
 CONSTRAINED_GAP = 1e-3  # of tol: the duality gap allowed under constraints
 MOST_INFLATED = 200  # columns whose variances are compared with what they would be alone
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         self.statistic_ = moments = engine.accumulate(Moments.of, source)
         if self.positive:
             return self._finish(moments, schema)
-        solution = from_gram(*self._normal_equations(moments))
+        solution = from_gram(*normal_equations(moments, self.fit_intercept))
         if solution is None:
             solution = self._by_factor(source, engine, moments)
         learned = self._learned(solution, moments, schema)
@@ -157,20 +157,12 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         return replace(learned, evidence={**learned.evidence, **pull})
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
-        gram, cross = self._normal_equations(moments)
+        gram, cross = normal_equations(moments, self.fit_intercept)
         if self.positive:
             solution = _nonnegative(gram, cross)
         else:
             solution = from_gram(gram, cross) or from_singular_gram(gram, cross)
         return self._learned(solution, moments, schema)
-
-    def _normal_equations(self, moments: Moments) -> tuple[Matrix, Matrix]:
-        """X'SX and X'Sy: of centred columns with an intercept, of the columns as they are without one."""
-        if self.fit_intercept:
-            return moments.gram, moments.cross
-        weight, mean = moments.weight, moments.mean_x
-        gram = moments.gram + weight * np.outer(mean, mean)
-        return gram, moments.cross + weight * np.outer(mean, moments.mean_y)
 
     def _by_factor(self, source: Source, engine: Engine, moments: Moments) -> LeastSquares:
         """Solve from the triangular factor of the data, and refine once with the residuals of a new pass."""
@@ -192,7 +184,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         return mean_y - mean_x @ coef if self.fit_intercept else np.zeros_like(mean_y)
 
     def _learned(self, solution: LeastSquares, moments: Moments, schema: Schema) -> Learned:
-        gram, cross = self._normal_equations(moments)
+        gram, cross = normal_equations(moments, self.fit_intercept)
         target = np.diagonal(moments.target_scatter)
         if not self.fit_intercept:
             target = target + moments.weight * moments.mean_y**2
@@ -309,7 +301,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     @property
     def singular_(self) -> NDArray[np.float64]:
         """The singular values of the (centred) columns, largest first; from the kept statistic."""
-        gram, _ = self._normal_equations(self._kept_statistic())
+        gram, _ = normal_equations(self._kept_statistic(), self.fit_intercept)
         values = linalg.eigvalsh(gram)[::-1]
         return np.sqrt(np.maximum(values, 0.0))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -22,15 +23,14 @@ from surefit.models.linear.common.fold_moments import (
     taken,
     without,
 )
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.squares.centred_rows import DenseRows
-from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM, normal_equations
+from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.resample.row_rule import RowRule
 from surefit.solvers.linalg.least_squares import unlike_units
 from surefit.solvers.linalg.ridge import Spectrum, from_rows
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
@@ -53,7 +53,7 @@ def in_memory_folds(
     width = int(batch.X.shape[1])
     for train, test in splits:
         if width > LARGEST_GRAM or len(train) < width:
-            found = _fits_of_rows(taken(batch, train), alphas, fit_intercept)
+            found = fits_of_rows(taken(batch, train), alphas, fit_intercept)
         elif complementary(train, test, len(batch)):
             whole = whole or Moments.of(batch)
             left = without(whole, moments_of(batch, test), batch, train)
@@ -100,7 +100,7 @@ def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tu
     return _with_intercept(coef, moments.mean_x, moments.mean_y, fit_intercept)
 
 
-def _fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
+def fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
     """The same by the dual, for fewer rows than columns."""
     rows = DenseRows.of(batch, fit_intercept)
     if unlike_units(rows.A):

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from surefit.core.arrays import Matrix
 from surefit.models.linear.squares.leave_one_out import LeftOut
 from surefit.models.linear.squares.ridge_folds import Tested
-
-Matrix = NDArray[np.float64]
 
 
 class Given(RegressorMixin, BaseEstimator):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -31,8 +32,6 @@ from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 NARROW = 400
 Problem = SquaredColumns | SquaredSums
 
