@@ -345,7 +345,7 @@ class LogisticRegression(LogisticInference, LogisticBase):
     def _prepare_targets(self, X: Any, y: Any, weight: Any) -> TargetsAtOnce | None:
         source = self._source(X, y, weight)
         batch, classes = in_memory(source), source.schema.classes
-        if batch is None or type(batch.X) is not np.ndarray or len(classes) != 2:
+        if batch is None or type(batch.X) is not np.ndarray or classes is None or len(classes) != 2:
             return None
         rows = np.asarray(batch.X, dtype=np.float64)
         if len(rows) < ROWS_A_COLUMN * rows.shape[1]:

@@ -75,7 +75,7 @@ def hold_out(model: Any, source: Source, problems: Sequence[Problem]) -> Callabl
     def score(problem: Problem) -> float:
         rows = problem.target(batch)
         y = np.asarray(rows.y, dtype=np.float64)[chosen]
-        z = np.asarray(kept @ problem.state.w).ravel() + problem.state.scalars[0]
+        z = np.asarray(kept @ problem.state.w).ravel() + problem.state.intercept
         return float(model._score_of(y, z, None if weight is None else weight[chosen]))
 
     return score
@@ -242,12 +242,12 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         kept = self.__dict__.get("_averaging") if begun and self.average else None
         if kept is not None:
             coef, intercept = kept[0], kept[1]
-            state.mean[:], state.scalars[1] = kept[2][k], kept[3][k]
+            state.mean[:], state.mean_intercept = kept[2][k], kept[3][k]
         if coef is not None:
             state.w[:] = shaped_like(coef, (problems, columns), "coef_init")[k]
         if intercept is not None and self.fit_intercept:
-            state.scalars[0] = shaped_like(intercept, (problems, 1), "intercept_init")[k, 0]
-        state.scalars[3] = self.t_ if begun and fitted else 1.0
+            state.intercept = shaped_like(intercept, (problems, 1), "intercept_init")[k, 0]
+        state.t = self.t_ if begun and fitted else 1.0
         return state
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
@@ -370,7 +370,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             (packed[:, :-1], packed[:, -1]) if self.fit_intercept else (packed, np.zeros(len(packed)))
         )
         epochs = max(problem.epochs for problem in problems)
-        t = max(float(problem.state.scalars[3]) for problem in problems)
+        t = max(problem.state.t for problem in problems)
         if problems[0].held_out is not None:
             t = 1.0 + epochs * len(problems[0].held_out)  # as scikit-learn counts: rows set aside too
         return self._parameters(np.ascontiguousarray(coef), np.array(intercept), epochs, t, source)
@@ -381,9 +381,9 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             states = [problem.state for problem in problems]
             self._averaging = (
                 np.array([s.w for s in states]),
-                np.array([[s.scalars[0]] for s in states]),
+                np.array([[s.intercept] for s in states]),
                 np.array([s.mean for s in states]),
-                np.array([s.scalars[1] for s in states]),
+                np.array([s.mean_intercept for s in states]),
             )
 
     @abstractmethod

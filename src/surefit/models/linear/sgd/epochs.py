@@ -55,8 +55,10 @@ class Problem:
 
     def packed(self, average: int) -> Vector:
         """Return coefficients and intercept, or their means where averaging has begun."""
-        averaged = 0 < average <= self.state.scalars[3] - 1
-        w, b = (self.state.mean, self.state.scalars[1]) if averaged else (self.state.w, self.state.scalars[0])
+        averaged = 0 < average <= self.state.t - 1
+        w, b = (
+            (self.state.mean, self.state.mean_intercept) if averaged else (self.state.w, self.state.intercept)
+        )
         return np.append(w, b) if self.objective.fit_intercept else np.array(w)
 
 
@@ -81,7 +83,7 @@ def run_epochs(
         for problem in active:
             _judge(problem, plan, stopping, number, score)
         objective = float(np.mean([p.epoch.objective / max(p.epoch.weight, 1e-300) for p in problems]))
-        step = float(np.mean([problem.state.scalars[2] for problem in problems]))
+        step = float(np.mean([problem.state.step for problem in problems]))
         trace.record(objective=objective, step=step, passes=number + 1, learned=learned)
         if all(problem.done for problem in problems):
             break
@@ -145,8 +147,8 @@ def _judge(
         )
     now = problem.epoch.objective / problem.epoch.weight if score is None else -score(problem)
     judge_value(problem, now, stopping.tol, stopping.patience)
-    if problem.done and plan.rate == "adaptive" and problem.state.scalars[2] > SHORTEST:
-        problem.state.scalars[2] /= SHORTER
+    if problem.done and plan.rate == "adaptive" and problem.state.step > SHORTEST:
+        problem.state.step /= SHORTER
         problem.waited, problem.done = 0, False
 
 

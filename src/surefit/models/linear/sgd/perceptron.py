@@ -219,5 +219,5 @@ def _batch_step(problem: Problem, step: float, held: CoefficientSet | None) -> N
     moved = within(held, objective, stepped)  # which rounding may have left
     coef, intercept = objective.split(moved)
     state.w[:] = coef
-    state.scalars[0] = 0.0 if intercept is None else float(intercept)
+    state.intercept = 0.0 if intercept is None else float(intercept)
     problem.epochs += 1

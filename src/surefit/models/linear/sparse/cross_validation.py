@@ -24,8 +24,8 @@ from surefit.models.linear.common.fold_moments import complementary, moments_of_
 from surefit.models.linear.sparse.regularisation_path import Path
 from surefit.models.linear.squares.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.squares.separable_penalty import by_rows, tall
 from surefit.resample.row_rule import RowRule
+from surefit.solvers.squares.problems import csr_rows, is_tall
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
@@ -140,10 +140,10 @@ def folds_of(
     if batch is None:
         yield from _folds_of_source(family, source, engine, splits)
         return
-    batch = by_rows(batch)
+    batch = csr_rows(batch)
     whole: Moments | None = None
     rows, columns = batch.X.shape
-    if splits.by_content and tall(batch):
+    if splits.by_content and is_tall(batch):
         yield from _folds_of_source(family, ArraySource(source.schema, batch), engine, splits)
         return
     for train, test in splits.of_rows(batch):

@@ -32,9 +32,10 @@ from surefit.models.linear.sparse.regularisation_path import (
 from surefit.models.linear.squares import separable_penalty as sparse_fit
 from surefit.models.linear.squares.constrained_cv import errors_of_folds as constrained_errors
 from surefit.models.linear.squares.folds import Cut
-from surefit.models.linear.squares.separable_penalty import Fitted, Problem
+from surefit.models.linear.squares.separable_penalty import Fitted
 from surefit.penalties.elastic_net import ElasticNet as ElasticNetPenalty
 from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 

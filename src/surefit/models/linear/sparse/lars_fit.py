@@ -28,7 +28,7 @@ from surefit.models.linear.squares import orthogonality
 from surefit.models.linear.squares import separable_penalty as sparse_fit
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.squares.ridge_gap import spread_of_both
-from surefit.models.linear.squares.separable_penalty import Problem, one_target
+from surefit.models.linear.squares.separable_penalty import one_target
 from surefit.penalties.base import Penalty
 from surefit.penalties.l1 import L1
 from surefit.penalties.no_penalty import NoPenalty
@@ -37,6 +37,7 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.squares.constrained_homotopy import lasso_path_within
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals

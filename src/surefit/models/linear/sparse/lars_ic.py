@@ -17,9 +17,9 @@ from surefit.models.base import Learned
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sparse.lars import EPS, Precompute
 from surefit.models.linear.sparse.lars_cv import ChosenPath
-from surefit.models.linear.squares.separable_penalty import Problem
 from surefit.solvers.linalg.least_squares import from_gram, from_singular_gram
 from surefit.solvers.squares.homotopy import LassoPath
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
 
 

@@ -15,10 +15,11 @@ from surefit.core.native.columns.finite import all_finite
 from surefit.core.parameters import Fraction
 from surefit.core.public import public
 from surefit.models.linear.common.candidate_strengths import candidate_strengths
-from surefit.models.linear.squares.separable_penalty import Problem, within
+from surefit.models.linear.squares.separable_penalty import within
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.problems import Problem
 
 _FLOATS = (np.float64, np.float32)
 
