@@ -147,7 +147,7 @@ def test_what_learnt_in_steps_says_so():
     steps.partial_fit(X, Y)
     assert steps.certificate_.claim == "estimated"
     assert 0 <= steps.certificate_.value < 1
-    with pytest.raises(RefusalError, match="learnt by partial_fit, which keeps no rows"):
+    with pytest.raises(RefusalError, match="fitted by partial_fit, which keeps no rows"):
         surefit.verify(steps, X, Y)
 
 

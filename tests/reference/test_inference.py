@@ -146,9 +146,9 @@ def test_it_prints_a_table():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (surefit.Ridge(), "its penalty draws the coefficients towards zero"),
+        (surefit.Ridge(), "its penalty shrinks the coefficients towards zero"),
         (surefit.LinearSVR(), "its loss is no likelihood"),
-        (surefit.HuberRegressor(), "no noise whose variance is known"),
+        (surefit.HuberRegressor(), "its loss is not a likelihood"),
         (surefit.LADRegressor(), "the density of the noise"),
         (surefit.SGDRegressor(), "end near the best coefficients, not at them"),
     ],
@@ -156,7 +156,7 @@ def test_it_prints_a_table():
 )
 def test_fits_without_a_theory_of_errors_say_why_and_offer_the_bootstrap(model, reason):
     X = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.raises(RefusalError, match=rf"{reason}.*draw rows anew with the bootstrap"):
+    with pytest.raises(RefusalError, match=rf"{reason}.*or use the bootstrap"):
         model.fit(X, X[:, 0]).summary()
 
 

@@ -154,7 +154,7 @@ class TestFirth:
         )
 
     def test_refuses_a_penalty_and_several_classes(self):
-        with pytest.raises(ParameterError, match="takes the place of a penalty"):
+        with pytest.raises(ParameterError, match="does not support penalties"):
             LogisticRegression(C=2.0, correction="firth").fit(X, TWO)
         with pytest.raises(ParameterError, match="is for two classes"):
             LogisticRegression(correction="firth").fit(X, THREE)

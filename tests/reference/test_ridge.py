@@ -351,7 +351,7 @@ def test_two_classes_are_scored_by_their_sign():
 
 def test_balanced_classes_keep_no_statistic():
     model = RidgeClassifier(class_weight="balanced").fit(X, THREE)
-    with pytest.raises(RefusalError, match="'balanced' follows from all rows"):
+    with pytest.raises(RefusalError, match="'balanced' depends on all rows"):
         model.forget(X[:5], THREE[:5])
     with pytest.raises(RefusalError, match="give the weights as a dictionary"):
         RidgeClassifier(class_weight="balanced").partial_fit(X, THREE)

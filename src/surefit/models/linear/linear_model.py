@@ -342,7 +342,7 @@ class LinearModel(MeanLossModel):
         return np.column_stack([loss.link.inverse(-z), loss.link.inverse(z)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of right classes, or the share of variance explained."""
+        """Return the accuracy of a classifier, or the R2 of a regression."""
         mixin: Any = ClassifierMixin if _classifies(self) else RegressorMixin
         return float(mixin.score(self, X, y, sample_weight))
 

@@ -28,11 +28,12 @@ def squared_problems(
     rows: all rows where they are in memory, else None. moments: sums up a table that is read piece by piece.
     single_fit: each problem is solved for one penalty, not along a path of them.
 
-    A table that is not in memory is solved by its sums. Rows in memory were measured, on one thread for a
-    lasso with a twentieth of the columns in use: with up to 400 columns and at least four times as many rows,
-    sums take 0.3 to 0.8 of the time of passes over rows in C order or CSR, and serve every target and penalty
-    at once; with 800 columns they take 2 to 5 times as long. Columns in Fortran order are passed over fast
-    (``passes_pay``): for one target and one penalty sums take twice as long there.
+    A table that is not in memory is solved by its sums. Rows in memory were measured on one thread of a busy
+    machine, for one lasso with a twentieth of the columns in use and 4, 20 and 100 rows per column. In C order
+    and CSR (a tenth filled), sums took 0.4 to 2.8 of the time of passes with 50 to 400 columns, 0.9 in the
+    median, and 1 to 1.8 with 800; and they serve further targets and penalties at next to no cost, which
+    passes do not. In Fortran order sums took 0.8 to 3.6 of the time with 200 and 400 columns, 1.9 in the
+    median, and 3 to 5 with 800, so that one fit of a large table is by passes (``passes_pay``).
 
     >>> tall, wide = Batch(np.eye(40, 3), np.ones(40)), Batch(np.eye(3, 40), np.ones(3))
     >>> [type(squared_problems(rows, Moments, fit_intercept=True)[0]).__name__ for rows in (tall, wide)]

@@ -55,8 +55,8 @@ class BayesianLinearRegressionParameters:
 
     root: for w and the height of the plane at ``center``. noise_shape, noise_scale: of the inverse gamma
     posterior; None and the variance itself where that is known. misfit: squared residuals plus prior's.
-    free_mean: under constraints, the mean of (w, h) before the cut, to which root, noise and misfit belong;
-    coef is the mode. log_evidence_error: the standard error of the evidence, which the cut takes draws for.
+    free_mean: under constraints, the mean of (w, h) before truncation, to which root, noise and misfit
+    belong; coef is the mode. log_evidence_error: the Monte Carlo standard error of the evidence.
     """
 
     coef: Vector
@@ -74,17 +74,17 @@ class BayesianLinearRegressionParameters:
 class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneStatistic):
     r"""Find :math:`p(w, b | X, y)` for normal noise and a prior :math:`w \sim N(m_0, \Lambda^{-1})`.
 
-    prior_precision: Lambda: a number, one a column, or a matrix. prior_mean: m0: a number, or one a column.
-    noise_variance: that of the noise, where it is known. Where it is None, it has an inverse gamma prior
+    prior_precision: Lambda: a number, one per column, or a matrix. prior_mean: m0: a number, or one per
+    column. noise_variance: that of the noise, if known. Where it is None, it has an inverse gamma prior
     (noise_shape, noise_scale), and the prior of w is in its units: N(m0, noise / Lambda).
     fit_intercept: whether there is a b; its prior is flat, or normal about 0 with intercept_precision.
 
     One pass gathers moments, so ``partial_fit``, ``merge`` and ``forget`` end in the posterior of one fit.
     ``coef_`` is the posterior mean and mode: that of ridge with alpha = noise_variance * prior_precision.
 
-    constraints: as in :class:`~surefit.LinearModel`. The prior is cut to them, and so is the posterior:
+    constraints: as in :class:`~surefit.LinearModel`. The prior is truncated to them, and so is the posterior:
     ``coef_`` is its mode, and ``posterior_mean_``, spreads, intervals and draws are those of the distribution
-    within, by Gibbs sampling that starts at random_state. ``log_evidence_error_`` is what draws leave open.
+    within, by Gibbs sampling that starts at random_state. ``log_evidence_error_`` is its Monte Carlo error.
 
     >>> from surefit import BayesianLinearRegression
     >>> model = BayesianLinearRegression(1.0, noise_variance=1.0, fit_intercept=False)
@@ -141,14 +141,14 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         mean = _entries("prior_mean", self.prior_mean, columns)
         if mean.ndim != 1:
             raise ParameterError(
-                "BayesianLinearRegression: prior_mean must be a number, or one a column, not a matrix."
+                "BayesianLinearRegression: prior_mean must be a number, or one per column, not a matrix."
             )
         precision = _entries("prior_precision", self.prior_precision, columns)
         matrix = np.diag(precision) if precision.ndim == 1 else precision
         if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0) or _least(matrix) <= 0:
             raise ParameterError(
-                "BayesianLinearRegression: prior_precision must be positive: a number, one a column, "
-                "or a symmetric positive definite matrix."
+                "BayesianLinearRegression: prior_precision must be positive: a number, one per column, or a "
+                "symmetric positive definite matrix."
             )
         intercept = float(self.intercept_precision) * unit if self.fit_intercept else None
         return Prior(mean, matrix * unit, intercept)
@@ -309,8 +309,8 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         check_is_fitted(self)
         if self.free_mean_ is not None and self.noise_shape_ is not None:
             raise RefusalError(
-                "within constraints the noise has no inverse gamma posterior: take the noise variances "
-                "that sample_posterior draws."
+                "under constraints the posterior of the noise variance is not inverse gamma: use the noise "
+                "variances drawn by sample_posterior."
             )
         return None if self.noise_shape_ is None else InverseGamma(self.noise_shape_, self.noise_scale_)
 
@@ -350,7 +350,7 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         return mean + steps * np.sqrt(noise)[:, None], noise
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = True) -> Matrix:
-        """Draw whole planes from the posterior, (rows, n_samples): with the noise of new rows, or without."""
+        """Draw regression functions from the posterior, (rows, n_samples), with or without noise."""
         rng = np.random.default_rng(random_state)
         rows = self._answer(lambda X: X.toarray() if sparse.issparse(X) else X, X)
         cut = self._cut()
@@ -377,8 +377,8 @@ def _entries(name: str, given: Any, columns: int) -> NDArray[np.float64]:
         values = np.full(columns, float(values))
     if values.shape not in ((columns,), (columns, columns)) or not np.isfinite(values).all():
         raise ParameterError(
-            f"BayesianLinearRegression: {name} has the shape {values.shape} for {columns} columns; "
-            "give a finite number, or one a column."
+            f"BayesianLinearRegression: {name} has the shape {values.shape} for {columns} columns; give a "
+            "finite number, or one per column."
         )
     return values
 

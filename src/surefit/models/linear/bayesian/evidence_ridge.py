@@ -172,10 +172,10 @@ class BayesianRidge(EvidenceRegression):
     The iteration runs on moments, so rows can be added, merged and given back. ``sigma_`` is the covariance
     of the coefficients.
 
-    constraints: as in :class:`~surefit.LinearModel`. The posterior is cut to them: ``coef_`` is its mode, and
-    ``posterior_mean_``, spreads, intervals and draws are those within, by Gibbs sampling that starts at
+    constraints: as in :class:`~surefit.LinearModel`. The posterior is truncated to them: ``coef_`` is its
+    mode, and ``posterior_mean_``, spreads, intervals and draws are those within, by Gibbs sampling seeded by
     random_state. The precisions, ``sigma_`` and ``scores_`` are those of the model without constraints: the
-    evidence within has no closed form whose top could be proved.
+    constrained evidence has no closed form whose maximum could be proved.
 
     >>> from surefit import BayesianRidge
     >>> model = BayesianRidge().fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.1, 1.9, 3.0])

@@ -77,7 +77,10 @@ class Equations:
             return cls(gram + prior.precision, left, centre, gram, left, max(squares, 0.0), weight, target)
         kappa, target = prior.intercept, level - float(mean @ prior.mean)
         if weight + kappa <= 0:
-            raise DataError("no row is left, and a flat prior on the intercept has no posterior without one.")
+            raise DataError(
+                "no rows are left, and an intercept with a flat prior has an improper posterior without "
+                "rows: keep at least one row, or set intercept_precision."
+            )
         side = -kappa * mean[:, None]
         inner = gram + prior.precision + kappa * np.outer(mean, mean)
         P = np.block([[inner, side], [side.T, np.full((1, 1), weight + kappa)]])

@@ -133,16 +133,16 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
     r"""Approximate :math:`p(w, b | X, y) \propto e^{-\sum_i s_i \log(1 + e^{-y_i z_i}) - w'\Lambda w / 2}`.
 
     By Laplace's method: a normal distribution at the mode, with the inverse of the second derivatives there
-    as covariance. prior_precision: Lambda: a number, one a column, or "evidence", which chooses the number
+    as covariance. prior_precision: Lambda: a number, one per column, or "evidence", which chooses the number
     that makes the classes most likely. The prior of the intercept is flat. tol: the relative duality gap of
     the mode. max_iter: of the solver. warm_start: whether to go on from the last fit.
 
     ``coef_`` is the mode, ``posterior_`` the distribution, ``log_evidence_`` Laplace's estimate of it.
 
-    constraints: as in :class:`~surefit.LinearModel`. The prior is cut to them; ``coef_`` is the mode within,
-    and the posterior the normal distribution with the slope and the second derivatives there, cut to the set:
-    ``posterior_mean_``, spreads and draws are by Gibbs sampling that starts at random_state. A precision by
-    evidence is that of the model without constraints.
+    constraints: as in :class:`~surefit.LinearModel`. The prior is truncated to them; ``coef_`` is the
+    constrained mode, and the posterior is the normal distribution with the gradient and Hessian there,
+    truncated: ``posterior_mean_``, spreads and draws are by Gibbs sampling seeded by random_state. A precision
+    by evidence is that of the model without constraints.
 
     >>> from surefit import BayesianLogisticRegression
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["no", "no", "yes", "yes"]
@@ -206,7 +206,8 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         share = float(objective.targets.total[0]) / float(objective.targets.weight)
         if not 0 < share < 1:
             raise DataError(
-                "only rows of one class have weight, and a classifier needs at least two classes."
+                "only rows of one class have positive weight, and a classifier needs at least two classes: "
+                "give rows of another class a weight."
             )
         start, steps, free = self._start(objective), 0, None
         precision = _precision_of(self._penalty(objective), objective)
@@ -270,8 +271,8 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         least[np.arange(p), np.arange(p)] = precision
         if not np.diagonal(inner + least).all():
             raise DataError(
-                "BayesianLogisticRegression: at the mode within the constraints all probabilities are 0 or 1 "
-                "to the last digit, which leaves the intercept without a posterior: widen the bounds."
+                "BayesianLogisticRegression: all probabilities at the constrained mode are 0 or 1 to "
+                "machine precision, so the posterior of the intercept is improper: widen the bounds."
             )
         return center, *inverse_root(inner + least, least)
 

@@ -54,7 +54,10 @@ class Predictive:
     def pdf(self, x: Any) -> Vector:
         """Return the density at x, one number or one a row."""
         if not self.scale.any():
-            raise RefusalError("draws of a plane have no density: ask for of='new', or for cdf and ppf.")
+            raise RefusalError(
+                "the posterior of the mean is known by draws and has no density: use of='new', or cdf and "
+                "ppf."
+            )
         z = (_column(x) - self.planes) / self.scale
         return np.asarray((np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.scale)).mean(axis=1))
 
@@ -96,7 +99,7 @@ class Predictive:
 
     def _quantile(self, q: float, probability: Any, turn: float) -> Vector:
         if not 0 <= q <= 1:
-            raise ParameterError(f"q={q!r} is not allowed; it must be a probability.")
+            raise ParameterError(f"q={q!r} is not allowed; it must be a probability, a number in [0, 1].")
         if not self.scale.any():
             return np.quantile(self.planes, q if turn > 0 else 1.0 - q, axis=1)
         if q in (0.0, 1.0):
@@ -220,7 +223,8 @@ class TruncatedPosterior:
         """Return that of coefficients, with the intercept behind them; -inf outside the set."""
         if self.uncut is None:
             raise RefusalError(
-                "this posterior fixes the intercept, and has no density with it: draw from it."
+                "this posterior has a fixed intercept, so coefficients and intercept have no joint density: "
+                "use sample_posterior."
             )
         points = np.atleast_2d(np.asarray(x, dtype=np.float64))
         limits = self.normal.limits

@@ -152,7 +152,8 @@ class LogisticBase(SparseCoefficients, LinearClassification, ClassifierMixin, Me
             y = np.asarray(rows.y)[rows.weight > 0]
             if len(y) and (y == y[0]).all():
                 raise DataError(
-                    "all rows of y that count are of one class, and a classifier needs at least two."
+                    "all rows of positive weight are of one class, and a classifier needs at least two: "
+                    "give rows of another class a weight."
                 )
         return objective
 
@@ -220,7 +221,7 @@ class LogisticRegression(LogisticInference, LogisticBase):
 
     f is the logistic loss for two classes and the softmax's cross-entropy for more; C=inf leaves the penalty
     out, l1_ratio is :math:`\rho`. correction="firth" maximises Firth's bias-reduced likelihood of two classes
-    instead, which is finite for classes that can be told apart. class_weight: what the weight of a row is
+    instead, which has a finite maximum for separable classes. class_weight: what the weight of a row is
     multiplied by, one number a class; "balanced" gives all classes the same weight in total. tol: 100 times
     the duality gap, relative to the loss of a constant, at which to stop. solver: the guide says what each
     name runs; "auto", and all that name no algorithm, are chosen by cost. "liblinear" penalises the
@@ -282,8 +283,8 @@ class LogisticRegression(LogisticInference, LogisticBase):
             changed = self.C not in (1.0, np.inf) or self.l1_ratio or self.constraints is not None
             if changed or self.solver == "liblinear":
                 raise ParameterError(
-                    "LogisticRegression: correction='firth' takes the place of a penalty: "
-                    "leave C, l1_ratio, constraints and solver as they are."
+                    "LogisticRegression: correction='firth' does not support penalties, constraints or "
+                    "solver='liblinear': leave C, l1_ratio, constraints and solver at their defaults."
                 )
             return np.inf, 0.0
         return old_penalty(self.penalty, self.C, self.l1_ratio)

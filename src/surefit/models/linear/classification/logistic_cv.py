@@ -125,7 +125,7 @@ class LogisticRegressionCV(LogisticBase):
     Cs: which strengths, or how many between 1e-4 and 1e4. cv: folds, as in scikit-learn: 5 by default, each
     with its share of every class. scoring: a name or a scorer of scikit-learn; minus the mean logarithmic
     loss by default. choice: "best", or "one_standard_error" for the smallest C whose score is within a
-    standard error of the best. folds: "order" cuts by the numbers of the rows, "content" by what is in them,
+    standard error of the best. folds: "order" assigns them by row number, "content" by the values of the row,
     equal rows together, so that weight 2 is the row twice. Defaults of "warn" mean what scikit-learn has
     announced: l1_ratios=(0,), the logarithmic loss, attributes without an axis of classes. The rest is as in
     :class:`~surefit.LogisticRegression`, constraints included, which every fold keeps. dual, n_jobs, verbose,
@@ -229,8 +229,9 @@ class LogisticRegressionCV(LogisticBase):
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         if not self.refit:
             raise RefusalError(
-                "LogisticRegressionCV: the mean of the folds' coefficients, which refit=False asks for, is "
-                "the minimum of nothing and cannot be proved: keep refit=True; coefs_paths_ has them all."
+                "LogisticRegressionCV: refit=False averages the coefficients of the folds, which minimise "
+                "no objective and have no certificate: keep refit=True; coefs_paths_ has the coefficients "
+                "of every fold."
             )
         Cs, ratios = self._grid()
         self.trial(float(Cs[0]), float(ratios.max()))
@@ -337,7 +338,7 @@ class LogisticRegressionCV(LogisticBase):
 
 
 def scorer(scoring: Any) -> Any:
-    """Return scikit-learn's scorer of a name; None is the share of right classes."""
+    """Return scikit-learn's scorer of a name; None is accuracy."""
     from sklearn.metrics import get_scorer
 
     name = {"warn": "neg_log_loss", None: "accuracy"}.get(scoring, scoring) if _is_name(scoring) else scoring

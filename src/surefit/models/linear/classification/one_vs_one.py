@@ -90,7 +90,8 @@ class OneVsOneClassifier(BinaryMembers):
             batch = None if source is None else in_memory(source)
             if batch is None:
                 raise RefusalError(
-                    f"{type(self).__name__}: the kernel of each row with each is needed whole: fit one array."
+                    f"{type(self).__name__}: a precomputed kernel matrix must be in memory: pass it as one "
+                    "array."
                 )
             kept = [pair.rows(batch) for pair in self._pairs(len(labels))]
         return PairsParameters(members, labels, len(labels), kept)
@@ -115,7 +116,7 @@ class OneVsOneClassifier(BinaryMembers):
             )
         except NotFittedError as error:
             raise DataError(
-                "some pairs of classes have had no rows yet, so that nothing tells them apart: call "
+                "some pairs of classes have had no rows yet, so their classifiers are not fitted: call "
                 "partial_fit with rows of every class first."
             ) from error
         votes, sums = np.zeros((2, len(scores), len(self.classes_)))

@@ -62,8 +62,8 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: in
             )
     if not isinstance(penalty, Tabulated):
         raise ParameterError(
-            f"{who}: constraints go with a penalty of single coefficients, and {type(penalty).__name__} is "
-            "none; choose L1, L2, ElasticNet or none."
+            f"{who}: constraints need a penalty that is a sum over coefficients, which "
+            f"{type(penalty).__name__} is not: choose L1, L2, ElasticNet or no penalty."
         )
     if np.isfinite(lower).any() or np.isfinite(upper).any():
         lower, upper = np.append(lower, -free), np.append(upper, free)
@@ -142,7 +142,7 @@ def _at(bound: Any, w: Any) -> Any:
 
 def _pulled(objective: Objective, slopes: Any) -> Any:
     """Return the slope of the mean loss for given slopes of its rows."""
-    batch = objective.need_rows("a proof of kinked losses")
+    batch = objective.need_rows("the certificate of a nonsmooth loss")
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     X: Any = batch.X
     return np.asarray(X.T @ (slopes.T * weight).T) / weight.sum()

@@ -72,8 +72,8 @@ class Zeroes:
         if other.size:
             raise DataError(
                 f"Multioutput target data is not supported with label binarization: y has {Y.shape[1]} "
-                f"columns, which {self.who} takes for labels that are there (1) or not (0), and one holds "
-                f"{other[0]:g}; give one column of classes, or 0 and 1 only."
+                f"columns, which {self.who} reads as multilabel indicators of 0 and 1, and one holds "
+                f"{other[0]:g}: give one column of classes, or indicators of 0 and 1."
             )
         return batch
 

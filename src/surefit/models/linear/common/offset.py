@@ -38,7 +38,7 @@ def added(rows: int | None, offset: Any, exposure: Any) -> Vector | None:
             continue
         each = np.asarray(values, dtype=np.float64)
         if each.ndim != 1 or (rows is not None and len(each) != rows):
-            raise DataError(f"the {role} has shape {each.shape} for {rows} rows: give one number a row.")
+            raise DataError(f"the {role} has shape {each.shape} for {rows} rows: give one number per row.")
         each = logarithm(each) if role == "exposure" else _finite(each)
         total = each if total is None else total + each
     return total
@@ -97,8 +97,8 @@ def refuse_far_offsets(source: Source, engine: Engine, link: Link, fit_intercept
         apart = f"exp({high - low:.4g}) times each other" if fit_intercept else f"exp({max(high, -low):.4g})"
         raise DataError(
             f"the offsets run from {low:.6g} to {high:.6g}, and with the {link.name} link a mean is the "
-            f"exponential of its score: means of {apart} are beyond what numbers hold; give offsets on the "
-            "scale of the link, such as log(exposure)" + ("." if fit_intercept else ", or fit an intercept.")
+            f"exponential of its score: means of {apart} overflow; give offsets on the scale of the link, "
+            "such as log(exposure)" + ("." if fit_intercept else ", or fit an intercept.")
         )
 
 

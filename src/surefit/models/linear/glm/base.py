@@ -79,8 +79,8 @@ def feasible_start(objective: Objective) -> NDArray[np.float64] | None:
     if np.isfinite(objective.at(found, 0).value):
         return found
     raise RefusalError(
-        f"no start was found whose scores the {loss.link.name} link takes: fit with an intercept, or choose "
-        "a link that takes every score, such as 'log'."
+        f"no starting point was found whose scores are in the domain of the inverse {loss.link.name} link: "
+        "fit with an intercept, or choose a link that is defined for every score, such as 'log'."
     )
 
 
@@ -233,13 +233,13 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
         if is_streamed(X) or isinstance(offset, str) or isinstance(exposure, str):
             raise DataError(
                 "predict takes offset and exposure as values beside rows in memory: a column that was named "
-                "in fit is found by itself, so leave them out."
+                "in fit is used automatically, so leave them out."
             )
         more: Any = added(None, offset, exposure)
 
         def mean(rows: Any) -> Any:
             if len(more) != rows.shape[0]:
-                raise DataError(f"there are {len(more)} offsets for {rows.shape[0]} rows: give one a row.")
+                raise DataError(f"there are {len(more)} offsets for {rows.shape[0]} rows: give one per row.")
             return np.asarray(self._link().inverse(self._linear(rows) + more))
 
         return self._answer(mean, X, to, ["prediction"])

@@ -58,7 +58,7 @@ def evaluate(likelihood: Likelihood, *, observed: bool, scale: float = 1.0) -> E
     error = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
     if np.any(np.abs(step) > FITTED * np.maximum(error, np.finfo(float).tiny)):
         raise DataError(
-            "the likelihood of these rows is not greatest at the fitted coefficients: pass the rows, weights "
+            "the fitted coefficients do not maximise the likelihood of these rows: pass the rows, weights "
             "and offsets that were fitted, or fit with a smaller tol."
         )
     return Evaluated(likelihood, value, gradient, inverse, flat)
@@ -93,7 +93,7 @@ def _meat(likelihood: Likelihood, kind: Covariance, groups: Any) -> tuple[Matrix
     n, meat = likelihood.weight(), np.zeros((size, size))
     if kind == "cluster":
         if groups is None:
-            raise DataError("covariance='cluster' needs groups: one label a row.")
+            raise DataError("covariance='cluster' needs groups: one label per row.")
         labels, codes = grouped(groups)
         if len(labels) < 2:
             raise RefusalError("a clustered covariance needs at least two groups.")
@@ -113,7 +113,7 @@ def _meat(likelihood: Likelihood, kind: Covariance, groups: Any) -> tuple[Matrix
     if kind == "cluster":
         if len(codes) > end:
             raise DataError(
-                f"groups has {len(codes)} entries, but there are {end} rows: give one label a row."
+                f"groups has {len(codes)} entries, but there are {end} rows: give one label per row."
             )
         g = len(labels)
         return sums.T @ sums, g / (g - 1)

@@ -56,8 +56,8 @@ def hold_out(model: Any, source: Source, problems: Sequence[Problem]) -> Callabl
     batch = in_memory(source)
     if batch is None:
         raise RefusalError(
-            "early_stopping sets rows aside by chance, which takes all of them in memory: load the table "
-            "as one array, or stop by the training rows."
+            "early_stopping=True draws a random validation set, which needs all rows in memory: load the "
+            "table as one array, or set early_stopping=False."
         )
     chosen = _validation_rows(model, np.asarray(batch.y))
     weight = batch.weight
@@ -122,7 +122,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
     constraints: Any = None
 
     no_errors = (
-        "steps in a random order end near the best coefficients, not at them; fit LogisticRegression or "
+        "stochastic gradient descent ends near the minimum, not at it; fit LogisticRegression or "
         "LinearRegression without a penalty"
     )
 
@@ -189,7 +189,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         """Refuse what contradicts itself."""
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ParameterError(
-                "alpha must be > 0 since learning_rate is 'optimal', which is made of alpha: raise alpha."
+                "alpha must be > 0 since learning_rate is 'optimal', which is computed from alpha: raise "
+                "alpha."
             )
         wanted = "epsilon_insensitive" if self.regression else "hinge"
         if self.learning_rate in ("pa1", "pa2") and self.loss != wanted:
@@ -352,8 +353,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         stated = self.certificate_
         if stated.claim == "estimated":
             raise RefusalError(
-                f"this {type(self).__name__} learnt by partial_fit, which keeps no rows, so there is nothing "
-                "to compute its certificate again from: fit all rows at once."
+                f"this {type(self).__name__} was fitted by partial_fit, which keeps no rows, so its "
+                "certificate cannot be recomputed: fit all rows at once."
             )
         objectives = [self._objective(source, target, engine) for target in self._targets(source, engine)]
         coef = np.atleast_2d(self._dense_coef())

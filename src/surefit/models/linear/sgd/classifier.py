@@ -121,7 +121,7 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
         self._check_settings(updating=True)
         if self.class_weight == "balanced":
             raise RefusalError(
-                "class_weight 'balanced' is not supported for partial_fit: it follows from all rows "
+                "class_weight 'balanced' is not supported for partial_fit: it depends on all rows "
                 "together; give the weights as a dictionary."
             )
         known = self.__dict__.get("classes_")

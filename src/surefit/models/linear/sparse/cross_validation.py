@@ -71,14 +71,14 @@ class Splits:
 
             yield from check_cv(self.cv).split(batch.X, batch.y)
             return
-        folds = self.count("folds='content' cuts by what is in a row")
+        folds = self.count("folds='content' assigns rows to folds by their values")
         fold = fold_numbers(batch.X, folds)
         for number in np.unique(fold):
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
     def of_source(self) -> tuple[int, Callable[[Batch], Joint]]:
         """Return the number of folds, and what gathers the moments of each from a batch."""
-        folds = self.count("a source that is not in memory is cut into folds as it is read")
+        folds = self.count("a source that is not in memory is split into folds while it is read")
         if self.by_content:
             return folds, partial(moments_by_content, folds=folds)
         rules = [RowRule(folds, fold, others=False) for fold in range(folds)]
@@ -104,7 +104,7 @@ def choose(ratios: Vector, alphas: Matrix, errors: Matrix, rule: Choice) -> Chos
     counted = errors[:, :, np.isfinite(errors).all(axis=(0, 1))]
     folds = counted.shape[2]
     if folds == 0:
-        raise DataError("no fold has a row of positive weight to be judged by: give fewer folds.")
+        raise DataError("no fold has a test row of positive weight: use fewer folds.")
     mean = counted.mean(axis=2)
     spread = counted.std(axis=2, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros_like(mean)
     ratio, best = (int(k) for k in np.unravel_index(np.argmin(mean), mean.shape))

@@ -178,8 +178,8 @@ class LassoCV(SparseRegressionCV):
 
     alphas: how many strengths, or which. eps: the weakest over the strongest. cv: folds, as in scikit-learn
     (5 by default). choice: "best", or "one_standard_error" for the strongest penalty whose error is within a
-    standard error of the best. folds: "order" cuts them by the numbers of the rows; "content" by what is in
-    them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
+    standard error of the best. folds: "order" assigns them by row number; "content" by the values of the
+    row, equal rows together, so that weight 2 is the row twice. The other parameters are those of
     :class:`~surefit.Lasso`, constraints included, which every fold keeps (then each is read once a step);
     n_jobs, verbose, precompute, copy_X, selection, random_state: without effect.
 

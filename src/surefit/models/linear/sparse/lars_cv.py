@@ -81,8 +81,8 @@ class LassoLarsCV(ChosenPath):
     """The exact path of the lasso, to the strength that predicts best for rows left out.
 
     The errors are those at all knots of all folds' paths, at most ``max_n_alphas`` of them. cv: folds, as in
-    scikit-learn (5 by default). folds: "order" cuts them by the numbers of the rows; "content" by what is in
-    them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
+    scikit-learn (5 by default). folds: "order" assigns them by row number; "content" by the values of the
+    row, equal rows together, so that weight 2 is the row twice. The other parameters are those of
     :class:`~surefit.LassoLars`, whose constraints every fold keeps; n_jobs: without effect.
 
     >>> import numpy as np
@@ -160,7 +160,7 @@ class LassoLarsCV(ChosenPath):
         errors = np.column_stack([held.errors(_at(path, problem, knots)) for path, problem, held in folds])
         errors = errors[:, np.isfinite(errors).all(axis=0)]
         if errors.shape[1] == 0:
-            raise DataError("no fold has a row of positive weight to be judged by: give fewer folds.")
+            raise DataError("no fold has a test row of positive weight: use fewer folds.")
         return knots, errors
 
     def _walk(self, problem: Any) -> LassoPath:

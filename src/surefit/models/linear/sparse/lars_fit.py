@@ -209,8 +209,8 @@ class ConstrainedPath:
         """Return one problem a target, and what was learnt of the columns for the diagnosis."""
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"{self.who} follows a path within constraints by products of all columns, up to "
-                f"{LARGEST_GRAM} of them, and there are {source.schema.width}: take Lasso, or leave some out."
+                f"{self.who} follows a constrained path by the Gram matrix of all columns, which is kept up "
+                f"to {LARGEST_GRAM} columns, and there are {source.schema.width}: use Lasso, or drop columns."
             )
         moments = engine.accumulate(Moments.of, source)
         return [self.of(moments, k) for k in range(moments.targets)], evidence_of(moments)

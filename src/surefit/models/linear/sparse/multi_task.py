@@ -126,8 +126,9 @@ class TaskRegression(SparseRegression, abstract=True):
             return self.of_moments(Moments.of(csr_rows(batch))) if is_tall(batch) else self.of_rows(batch)
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"a table of {source.schema.width} columns that is not in memory would need their square, "
-                f"which is kept up to {LARGEST_GRAM}: leave columns out, or load the table as one array."
+                f"a table of {source.schema.width} columns that is not in memory would need their Gram "
+                f"matrix, which is kept up to {LARGEST_GRAM} columns: drop columns, or load the table as one "
+                "array."
             )
         return self.of_moments(engine.accumulate(Moments.of, source))
 

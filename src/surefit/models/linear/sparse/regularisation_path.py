@@ -126,8 +126,8 @@ def enet_path(
 
         if positive:
             raise ParameterError(
-                "enet_path: several targets that share their columns have no signs to hold to: leave "
-                "positive=False, or give one target at a time."
+                "enet_path: positive=True is not supported for several targets: leave positive=False, or "
+                "give one target at a time."
             )
         problem = TaskColumns(X, y, weight, fit_intercept=fit_intercept)
     else:

@@ -118,8 +118,8 @@ def _left_out(
     rows = source.schema.rows
     if rows is None or rows > MOST_ROWS:
         raise RefusalError(
-            f"{problem.who}: under constraints each row left out takes a fit of its own, which is done for "
-            f"up to {MOST_ROWS} rows: give cv=5, say."
+            f"{problem.who}: leave-one-out under constraints refits for each row, which is supported up to "
+            f"{MOST_ROWS} rows: set cv=5, for example."
         )
     if rows < 2:
         raise DataError(

@@ -94,8 +94,8 @@ def scores(parts: Joint, alphas: Vector, fit_intercept: bool, scoring: str | Non
     folds = [fold for fold in parts.members.values() if isinstance(fold, Moments) and fold.rows > 0]
     if len(folds) < 2:
         raise DataError(
-            f"RidgeCV: {whole(parts).rows} rows do not fill two folds by their content, so none is left to "
-            "learn from: give more rows that differ, or more folds."
+            f"RidgeCV: {whole(parts).rows} rows fall into a single fold with folds='content', so no training "
+            "rows are left: give more distinct rows, or more folds."
         )
     found = []
     for k, fold in enumerate(folds):

@@ -126,8 +126,9 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             raise RefusalError(f"LinearRegression: {NOTHING_KEPT}; fit all rows at once.")
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"LinearRegression keeps no statistic of {schema.width} columns, as it holds their square; "
-                f"partial_fit, merge and forget work up to {LARGEST_GRAM} columns. Fit all rows at once."
+                f"LinearRegression keeps no statistic of {schema.width} columns, as it would hold their Gram "
+                f"matrix; partial_fit, merge and forget work up to {LARGEST_GRAM} columns. Fit all rows at "
+                "once."
             )
         return Moments.of
 
@@ -135,8 +136,10 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if self.constraints is not None:
             return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
-            return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
-        return "it saw fewer rows than columns, and was solved by the rows themselves"
+            return (
+                f"the Gram matrix is kept up to {LARGEST_GRAM} columns, and there are {self.n_features_in_}"
+            )
+        return "it had fewer rows than columns, and was solved from the rows"
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         schema = self._schema = source.schema

@@ -87,8 +87,8 @@ class RidgeClassifier(
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if self.class_weight == "balanced":
             raise RefusalError(
-                "class_weight='balanced' follows from all rows together, so none can be added or taken away: "
-                "give the weights as a dictionary, or fit all rows at once."
+                "class_weight='balanced' depends on all rows, so rows cannot be added or removed: give the "
+                "weights as a dictionary, or fit all rows at once."
             )
         super()._of(schema)
         assert schema.classes is not None
@@ -104,7 +104,7 @@ class RidgeClassifier(
 
     def _why_nothing_kept(self) -> str:
         if self.class_weight == "balanced":
-            return "class_weight='balanced' follows from all rows together"
+            return "class_weight='balanced' depends on all rows"
         if self._has_label_columns():
             return "rows with several labels are fitted all at once"
         return super()._why_nothing_kept()
@@ -129,9 +129,7 @@ def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> 
     classes = source.schema.classes
     if classes is None:
         if class_weight is not None:
-            raise RefusalError(
-                "class_weight is for one class a row, and these rows have several labels: give sample_weight."
-            )
+            raise RefusalError("class_weight is not supported for multilabel targets: use sample_weight.")
         return MappedSource(source, source.schema, signed_labels)
     return Signed(len(classes), class_factors(class_weight, source, engine)).source(source)
 

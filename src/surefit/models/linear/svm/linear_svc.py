@@ -149,8 +149,8 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
             return super()._learn(source, engine, trace)
         if self.constraints is not None:
             raise RefusalError(
-                "LinearSVC: multi_class='crammer_singer' couples the classes, and takes no constraints: "
-                "choose multi_class='ovr'."
+                "LinearSVC: multi_class='crammer_singer' does not support constraints: choose "
+                "multi_class='ovr'."
             )
         problem = self._all_at_once(source, engine)
         w, proof = problem.solve(GAP * self.tol, self.max_iter, trace)
@@ -169,7 +169,10 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
             return super()._certify(source, engine)
         problem, slopes = self._all_at_once(source, engine), self.certificate_.witness.get("slopes")
         if slopes is None or slopes.shape != (len(problem.codes), problem.classes):
-            raise DataError(f"{type(self).__name__}: the proof is of other rows than these.")
+            raise DataError(
+                f"{type(self).__name__}: the stored certificate belongs to other rows than these: pass the "
+                "rows that were fitted."
+            )
         packed = self._packed()
         # Of two classes, both halves of their difference have the least squares.
         w = np.array([-packed / 2, packed / 2]) if packed.ndim == 1 else packed.T
