@@ -270,11 +270,11 @@ def test_refusals():
         GLM("poisson").fit(X, y, exposure="time")
     with pytest.raises(ParameterError, match="binom"):
         GLM("binom").fit(X, y)
-    with pytest.raises(RefusalError, match=r"alpha=0\.5 shrinks the coefficients towards zero .* bootstrap"):
+    with pytest.raises(RefusalError, match=r"alpha=0\.5 shrinks the coefficients towards zero, .* bootstrap"):
         GLM("poisson", alpha=0.5).fit(X, y).summary(X, y)
-    with pytest.raises(RefusalError, match="C=1 draws the coefficients"):
+    with pytest.raises(RefusalError, match="C=1 shrinks the coefficients"):
         surefit.LogisticRegression().fit(X, y > 2).summary(X, y > 2)
-    with pytest.raises(DataError, match="pass those that were fitted"):
+    with pytest.raises(DataError, match="pass the rows that were fitted"):
         GLM("poisson").fit(X, y).summary()
     with pytest.raises(DataError, match="do not maximise the likelihood"):
         GLM("poisson").fit(X, y).summary(X[:200], y[:200])

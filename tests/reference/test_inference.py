@@ -147,10 +147,10 @@ def test_it_prints_a_table():
     ("model", "reason"),
     [
         (surefit.Ridge(), "its penalty shrinks the coefficients towards zero"),
-        (surefit.LinearSVR(), "its loss is no likelihood"),
+        (surefit.LinearSVR(), "its loss is not a likelihood"),
         (surefit.HuberRegressor(), "its loss is not a likelihood"),
         (surefit.LADRegressor(), "the density of the noise"),
-        (surefit.SGDRegressor(), "end near the best coefficients, not at them"),
+        (surefit.SGDRegressor(), "ends near the minimum, not at it"),
     ],
     ids=["ridge", "support vectors", "huber", "median", "steps"],
 )
@@ -188,7 +188,7 @@ def test_as_many_coefficients_as_rows_leave_no_noise_to_measure(ask):
     rows = X.shape[1] + 1
     exact = LinearRegression().fit(X[:rows], y[:rows])
     given = () if ask == "summary" else (X[:1],)
-    with pytest.raises(RefusalError, match=f"count for {rows} and {rows} coefficients .* no standard errors"):
+    with pytest.raises(RefusalError, match=f"stand for {rows} rows and {rows} coefficients .* no standard errors"):
         getattr(exact, ask)(*given)
     np.testing.assert_allclose(exact.influence(X[:rows], y[:rows]).leverage, 1.0)
 

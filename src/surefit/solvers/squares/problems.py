@@ -29,8 +29,8 @@ def squared_problems(
     single_fit: each problem is solved for one penalty, not along a path of them.
 
     A table that is not in memory is solved by its sums. Rows in memory were measured on one thread of a busy
-    machine, for one lasso with a twentieth of the columns in use and 4, 20 and 100 rows per column. In C order
-    and CSR (a tenth filled), sums took 0.4 to 2.8 of the time of passes with 50 to 400 columns, 0.9 in the
+    machine, for one lasso with a twentieth of the columns in use and 4, 20 and 100 rows per column. In C
+    order and CSR (a tenth filled), sums took 0.4 to 2.8 of the time of passes with 50 to 400 columns, 0.9 in the
     median, and 1 to 1.8 with 800; and they serve further targets and penalties at next to no cost, which
     passes do not. In Fortran order sums took 0.8 to 3.6 of the time with 200 and 400 columns, 1.9 in the
     median, and 3 to 5 with 800, so that one fit of a large table is by passes (``passes_pay``).
@@ -42,7 +42,7 @@ def squared_problems(
     if rows is not None and by_columns_is_faster(rows, single_fit=single_fit):
         Y = np.asarray(rows.y, dtype=np.float64).reshape(len(rows), -1)
         return [SquaredColumns(rows.X, y, rows.weight, fit_intercept=fit_intercept) for y in Y.T]
-    sums = moments() if rows is None else Moments.of(csr_rows(rows))
+    sums = moments() if rows is None else Moments.of(contiguous_rows(rows))
     return [SquaredSums.of(sums, target=k, fit_intercept=fit_intercept) for k in range(sums.targets)]
 
 
@@ -58,7 +58,9 @@ def is_tall(rows: Batch) -> bool:
     return bool(columns <= NARROW and count >= 4 * columns)
 
 
-def csr_rows(rows: Batch) -> Batch:
-    """Return the batch with a sparse matrix by rows, which folds and moments are taken from."""
+def contiguous_rows(rows: Batch) -> Batch:
+    """Return the batch as moments and folds are taken from it: sparse rows as CSR, dense ones contiguous."""
     X: Any = rows.X
-    return replace(rows, X=X.tocsr()) if sparse.issparse(X) and X.format != "csr" else rows
+    if sparse.issparse(X):
+        return rows if X.format == "csr" else replace(rows, X=X.tocsr())
+    return rows if X.flags.forc else replace(rows, X=np.ascontiguousarray(X))

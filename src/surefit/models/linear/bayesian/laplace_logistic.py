@@ -141,8 +141,8 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
 
     constraints: as in :class:`~surefit.LinearModel`. The prior is truncated to them; ``coef_`` is the
     constrained mode, and the posterior is the normal distribution with the gradient and Hessian there,
-    truncated: ``posterior_mean_``, spreads and draws are by Gibbs sampling seeded by random_state. A precision
-    by evidence is that of the model without constraints.
+    truncated: ``posterior_mean_``, spreads and draws are by Gibbs sampling seeded by random_state. A
+    precision by evidence is that of the model without constraints.
 
     >>> from surefit import BayesianLogisticRegression
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["no", "no", "yes", "yes"]

@@ -26,7 +26,7 @@ from surefit.models.linear.sparse.lars import EPS, PathRegression, Precompute
 from surefit.models.linear.sparse.regularisation_path import Path
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.homotopy import LassoPath, lasso_homotopy
-from surefit.solvers.squares.problems import Problem, csr_rows
+from surefit.solvers.squares.problems import Problem, contiguous_rows
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
@@ -171,7 +171,7 @@ class LassoLarsCV(ChosenPath):
     def of_rows(self, batch: Batch) -> Problem:
         """Return the problem of rows in memory."""
         if self.constraints is not None:
-            return self._within().of(Moments.of(csr_rows(batch)))
+            return self._within().of(Moments.of(contiguous_rows(batch)))
         y = np.asarray(batch.y, dtype=np.float64).ravel()
         return SquaredColumns(batch.X, y, batch.weight, fit_intercept=self.fit_intercept)
 

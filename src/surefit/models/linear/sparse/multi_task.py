@@ -28,7 +28,7 @@ from surefit.penalties.group_l1 import GroupL1
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
-from surefit.solvers.squares.problems import csr_rows, is_tall
+from surefit.solvers.squares.problems import contiguous_rows, is_tall
 from surefit.solvers.tasks.columns import TaskColumns, TaskProblem, TaskSums
 from surefit.stats.moments import Moments
 
@@ -123,7 +123,9 @@ class TaskRegression(SparseRegression, abstract=True):
     def _problem_of(self, source: Source, engine: Engine) -> TaskProblem:
         batch = in_memory(source)
         if batch is not None:
-            return self.of_moments(Moments.of(csr_rows(batch))) if is_tall(batch) else self.of_rows(batch)
+            return (
+                self.of_moments(Moments.of(contiguous_rows(batch))) if is_tall(batch) else self.of_rows(batch)
+            )
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"a table of {source.schema.width} columns that is not in memory would need their Gram "

@@ -31,7 +31,7 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, choose
 from surefit.stats.spread import Spread
 
-NOTHING_KEPT = "a constrained fit makes passes over the rows and keeps no sums"
+NOTHING_KEPT = "a fit with constraints makes passes over the rows and keeps no sums"
 
 
 @dataclass(frozen=True, slots=True)
