@@ -321,7 +321,7 @@ def test_hard_tables(case, kind):
         mean = model.posterior_mean_
         assert np.isfinite(mean).all()
         assert held.feasible(mean[:5])
-        assert model._cut().draws.apart < 1.7  # chains tell what independent draws would
+        assert model._truncated().draws.variance_ratio < 1.7  # chains tell what independent draws would
         if weight is not None:
             kept = weight > 0
             same = clone(model).fit(rows[kept], target[kept], weight[kept])

@@ -188,7 +188,7 @@ def test_as_many_coefficients_as_rows_leave_no_noise_to_measure(ask):
     rows = X.shape[1] + 1
     exact = LinearRegression().fit(X[:rows], y[:rows])
     given = () if ask == "summary" else (X[:1],)
-    with pytest.raises(RefusalError, match=f"stand for {rows} rows and {rows} coefficients .* no standard errors"):
+    with pytest.raises(RefusalError, match=f"for {rows} rows and {rows} coefficients .* no standard errors"):
         getattr(exact, ask)(*given)
     np.testing.assert_allclose(exact.influence(X[:rows], y[:rows]).leverage, 1.0)
 

@@ -30,8 +30,8 @@ def squared_problems(
 
     A table that is not in memory is solved by its sums. Rows in memory were measured on one thread of a busy
     machine, for one lasso with a twentieth of the columns in use and 4, 20 and 100 rows per column. In C
-    order and CSR (a tenth filled), sums took 0.4 to 2.8 of the time of passes with 50 to 400 columns, 0.9 in the
-    median, and 1 to 1.8 with 800; and they serve further targets and penalties at next to no cost, which
+    order and CSR (a tenth filled), sums took 0.4 to 2.8 of the time of passes with 50 to 400 columns, 0.9 in
+    the median, and 1 to 1.8 with 800; and they serve further targets and penalties at next to no cost, which
     passes do not. In Fortran order sums took 0.8 to 3.6 of the time with 200 and 400 columns, 1.9 in the
     median, and 3 to 5 with 800, so that one fit of a large table is by passes (``passes_pay``).
 

@@ -101,7 +101,7 @@ def change(state: State) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
+class EvidenceMaximum:
     """Where the evidence is greatest, its value at every step, and how many there were."""
 
     state: State
@@ -109,7 +109,7 @@ class Climb:
     steps: int
 
 
-def climb(
+def maximise_evidence(
     at: Callable[[float, Any], State],
     alpha: float,
     lam: Any,
@@ -118,7 +118,7 @@ def climb(
     tol: float,
     trace: Trace,
     learned: Callable[[State], Any],
-) -> Climb:
+) -> EvidenceMaximum:
     """Raise the evidence until another step changes no precision: far off step by step, then by Newton."""
     target = max(tol**2 * 1e-4, LEAST_TARGET)
     state, steps, close = at(alpha, lam), 0, False
@@ -139,7 +139,7 @@ def climb(
         trace.record(objective=-state.score, gap=left, learned=partial(learned, state))
         if left <= target:
             break
-    return Climb(state, np.array(scores), steps)
+    return EvidenceMaximum(state, np.array(scores), steps)
 
 
 def newton_step(gradient: Vector, hessian: Matrix) -> Vector | None:
@@ -171,8 +171,8 @@ def stationarity(
     left = sums.cross - sums.gram @ coef
     lengths = np.sqrt(np.diagonal(sums.gram))
     reach = lengths * (np.sqrt(sums.squares) + float(lengths @ np.abs(coef))) + each * np.abs(coef) / alpha
-    pull = np.abs(left - each * coef / alpha)
-    worst = float(np.max(np.divide(pull, reach, out=np.zeros(p), where=reach > 0), initial=0.0))
+    imbalance = np.abs(left - each * coef / alpha)
+    worst = float(np.max(np.divide(imbalance, reach, out=np.zeros(p), where=reach > 0), initial=0.0))
     inner = alpha * sums.gram + np.diag(each)
     size = np.sqrt(np.diagonal(inner))
     identity = (inner / size[:, None]) @ (sigma * size) - np.eye(p)

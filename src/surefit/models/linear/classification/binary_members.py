@@ -138,7 +138,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         """What each member sees; a regression sees its two classes as the numbers 0 and 1."""
         numbers = is_regressor(self.estimator)
         return [
-            _part(source, AsNumbers(rows), None) if numbers and k not in alike else _part(source, rows, TWO)
+            _part(source, MemberRows(rows), None) if numbers and k not in alike else _part(source, rows, TWO)
             for k, rows in enumerate(self._parts(source.schema))
         ]
 
@@ -263,7 +263,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
 
 
 @dataclass(frozen=True, slots=True)
-class AsNumbers:
+class MemberRows:
     """The rows of a member, its target as numbers."""
 
     rows: Rows

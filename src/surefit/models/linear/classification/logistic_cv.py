@@ -28,7 +28,7 @@ from surefit.models.linear.classification.logistic import (
 )
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sparse.cross_validation import Choice
-from surefit.models.linear.squares.folds import Cut, Fold
+from surefit.models.linear.squares.folds import Fold, FoldSplitter
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, Solver
@@ -236,7 +236,7 @@ class LogisticRegressionCV(LogisticBase):
         Cs, ratios = self._grid()
         self.trial(float(Cs[0]), float(ratios.max()))
         try:
-            cut = Cut(type(self).__name__, self.cv, self.folds == "content", labels=np.asarray)
+            cut = FoldSplitter(type(self).__name__, self.cv, self.folds == "content", labels=np.asarray)
             folds = cut.folds(source, self._rows_of(source, engine))
             found = [self._path_of_fold(fold, engine, Cs, ratios) for fold in folds]
             self._chosen = choose(Cs, ratios, found, self.choice)

@@ -27,7 +27,7 @@ from surefit.models.linear.common.fold_moments import taken
 
 
 @dataclass(frozen=True, slots=True)
-class OfPair:
+class PairOfClasses:
     """Keep the rows of two classes, coded 0 and 1; columns: and the columns of the same numbers."""
 
     first: int
@@ -80,9 +80,9 @@ class OneVsOneClassifier(BinaryMembers):
         assert schema.classes is not None
         return self._pairs(len(schema.classes))
 
-    def _pairs(self, classes: int) -> list[OfPair]:
+    def _pairs(self, classes: int) -> list[PairOfClasses]:
         by_kernel = get_tags(self.estimator).input_tags.pairwise
-        return [OfPair(a, b, by_kernel) for a, b in combinations(range(classes), 2)]
+        return [PairOfClasses(a, b, by_kernel) for a, b in combinations(range(classes), 2)]
 
     def _learnt(self, members: list[Any], schema: Schema, source: Source | None) -> MembersParameters:
         labels, kept = self._labels(schema), None

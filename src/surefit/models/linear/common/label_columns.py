@@ -53,14 +53,14 @@ def labels_admitted(model: Any, accepts: Accepts, X: Any, y: Any, weight: Any, *
     """Check a table with several labels a row, and make a source of it."""
     accepts = replace(accepts, target="number", several_targets=True)
     y = y.toarray() if hasattr(y, "toarray") else y
-    found, check = admit(model, accepts, X, y, weight, reset=reset), Zeroes(type(model).__name__)
+    found, check = admit(model, accepts, X, y, weight, reset=reset), CheckedIndicators(type(model).__name__)
     if isinstance(found, ArraySource):
         return replace(found, batch=check(found.batch))
     return MappedSource(found, found.schema, check)
 
 
 @dataclass(frozen=True, slots=True)
-class Zeroes:
+class CheckedIndicators:
     """Hold the target of a batch to zeros and ones."""
 
     who: str

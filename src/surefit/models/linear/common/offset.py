@@ -66,12 +66,12 @@ def with_offset(source: Source, offset: Vector | None) -> Source:
     if offset is None:
         return source
     if isinstance(source, ArraySource):
-        return replace(source, batch=_Placed(offset)(source.batch))
-    return MappedSource(source, source.schema, _Placed(offset))
+        return replace(source, batch=_OffsetByRow(offset)(source.batch))
+    return MappedSource(source, source.schema, _OffsetByRow(offset))
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _OffsetByRow:
     offset: Vector
 
     def __call__(self, batch: Batch) -> Batch:
@@ -110,7 +110,7 @@ class _OffsetAsTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOut:
+class OffsetColumns:
     """Take the columns of offset and exposure out of X, and add them to the scores; None for no column."""
 
     offset: int | None
@@ -162,7 +162,7 @@ def _column(X: Any, j: int) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class LessOffset:
+class SubtractedOffset:
     """Take the offset of each row from its target instead: the same, for squares of residuals."""
 
     def __call__(self, batch: Batch) -> Batch:

@@ -32,8 +32,8 @@ from surefit.losses.squared import Squared
 from surefit.losses.tweedie import Tweedie
 from surefit.models.linear.common.mean_loss import MeanLossModel, plain_intercept
 from surefit.models.linear.common.offset import (
-    LessOffset,
-    TakenOut,
+    OffsetColumns,
+    SubtractedOffset,
     added,
     column_called,
     refuse_far_offsets,
@@ -152,14 +152,14 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
             self.exposure_column_ = column_called(source.schema, exposure, "exposure") if named[1] else None
         return with_offset(source, added(source.schema.rows, offset, exposure))
 
-    def _taken_out(self) -> TakenOut:
-        return TakenOut(self.__dict__.get("offset_column_"), self.__dict__.get("exposure_column_"))
+    def _taken_out(self) -> OffsetColumns:
+        return OffsetColumns(self.__dict__.get("offset_column_"), self.__dict__.get("exposure_column_"))
 
     def _rows_of(self, source: Source, engine: Engine) -> Source:
         source = self._taken_out().source(source)
         refuse_far_offsets(source, engine, self._link(), self.fit_intercept)
         squares = isinstance(self._loss(source.schema), Squared)
-        return LessOffset().source(source) if squares else source
+        return SubtractedOffset().source(source) if squares else source
 
     def _loss(self, schema: Schema) -> Loss:
         return loss_for(self._family(), self._link())
@@ -218,7 +218,7 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
 
     def _linear(self, X: Any) -> Any:
         z = X @ self.coef_ + self.intercept_
-        exposure = TakenOut(None, self.exposure_column_)
+        exposure = OffsetColumns(None, self.exposure_column_)
         return z if exposure.exposure is None else z + exposure.of(X)
 
     def predict(

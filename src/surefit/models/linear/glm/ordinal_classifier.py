@@ -47,7 +47,7 @@ class OrdinalParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedTargets:
     """Turn class codes into ranks."""
 
     ranks: NDArray[np.int64]
@@ -129,7 +129,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         assert found is not None
         labels = self._labels(found)
         ranks = np.array([int(np.flatnonzero(labels == label)[0]) for label in found], dtype=np.int64)
-        return Ranked(ranks).source(source)
+        return RankedTargets(ranks).source(source)
 
     def _objective(
         self, source: Source, engine: Engine

@@ -37,10 +37,10 @@ from surefit.models.linear.sgd.objective_parts import (
     bounded,
     change,
     is_sparse,
+    objective_values,
     penalty_named,
     shaped_like,
     worst,
-    worth,
 )
 from surefit.models.linear.sgd.projection import held_by, with_multipliers, within
 from surefit.models.linear.squares.ridge import NoInference
@@ -283,11 +283,11 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         if self.polish:
             points, proof = self._polished(problems, points, plan.within)
         else:
-            worths = [
-                worth(problem.objective, point, plan.within)
+            values_of_problems = [
+                objective_values(problem.objective, point, plan.within)
                 for problem, point in zip(problems, points, strict=True)
             ]
-            worst_of = max(worths, key=lambda worth: worth[0] - worth[1])
+            worst_of = max(values_of_problems, key=lambda values: values[0] - values[1])
             proof = self._proof(problems, points, trace, led_down=worst_of[0] <= worst_of[1])
             evidence["objective_and_at_zero"] = worst_of
         self._keep_averaging(problems)

@@ -60,7 +60,7 @@ class SGDClassifierParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class OneAgainstRest:
+class OneVsRestTarget:
     """The target +1 for one class and -1 for the others; weights of both sides multiply those of the rows."""
 
     code: int
@@ -102,8 +102,8 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
         )
         given = np.ones(len(classes)) if factors is None else factors
         if len(classes) == 2:
-            return [OneAgainstRest(1, float(given[1]), float(given[0]))]
-        return [OneAgainstRest(k, float(given[k])) for k in range(len(classes))]
+            return [OneVsRestTarget(1, float(given[1]), float(given[0]))]
+        return [OneVsRestTarget(k, float(given[k])) for k in range(len(classes))]
 
     def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         assert source.schema.classes is not None

@@ -146,13 +146,13 @@ def _judge(
             "StandardScaler or MinMaxScaler might help, and so may a lower eta0."
         )
     now = problem.epoch.objective / problem.epoch.weight if score is None else -score(problem)
-    judge_value(problem, now, stopping.tol, stopping.patience)
+    update_stopping(problem, now, stopping.tol, stopping.patience)
     if problem.done and plan.rate == "adaptive" and problem.state.step > SHORTEST:
         problem.state.step /= SHORTER
         problem.waited, problem.done = 0, False
 
 
-def judge_value(problem: Problem, now: float, tol: float | None, patience: int) -> None:
+def update_stopping(problem: Problem, now: float, tol: float | None, patience: int) -> None:
     """Take the objective of an epoch in, and end a problem whose best has not fallen by ``tol`` for long."""
     stalled = tol is not None and now > problem.best - tol
     problem.waited = problem.waited + 1 if stalled else 0

@@ -50,7 +50,7 @@ LOSSES: dict[str, tuple[str, Callable[[float], Loss]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AsTarget:
+class NumericTarget:
     """The target of a batch as numbers, unchanged."""
 
     def __call__(self, batch: Batch) -> Batch:
@@ -110,7 +110,7 @@ def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Matrix:
     return found.reshape(shape)
 
 
-def worth(objective: Objective, point: Vector, held: CoefficientSet | None) -> tuple[float, float]:
+def objective_values(objective: Objective, point: Vector, held: CoefficientSet | None) -> tuple[float, float]:
     """The objective of a fit, and of no coefficients, or as few as are allowed.
 
     Alike where nothing can be better than the latter.

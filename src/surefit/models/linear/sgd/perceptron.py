@@ -20,7 +20,7 @@ from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sgd.classifier import StochasticClassifier
-from surefit.models.linear.sgd.epochs import Problem, judge_value
+from surefit.models.linear.sgd.epochs import Problem, update_stopping
 from surefit.models.linear.sgd.objective_parts import is_sparse
 from surefit.models.linear.sgd.projection import within
 from surefit.models.linear.sgd.regressor import Penalised
@@ -119,7 +119,7 @@ class Perceptron(StochasticClassifier):
                     continue
                 wrong, best = _wrong_share(problem), problem.best
                 points[k] = problem.packed(0) if wrong < best else points[k]
-                judge_value(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
+                update_stopping(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
                 problem.done = problem.done or wrong == 0
                 _batch_step(problem, float(self.eta0), held)
             share = float(np.mean([problem.best for problem in problems]))

@@ -27,7 +27,7 @@ from surefit.engine.base import Engine
 from surefit.models.linear.common.base import LinearPrediction
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sgd.base import StochasticLinear
-from surefit.models.linear.sgd.objective_parts import AsTarget
+from surefit.models.linear.sgd.objective_parts import NumericTarget
 
 Rate = Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
 Penalised = Literal["l2", "l1", "elasticnet"] | None
@@ -119,7 +119,7 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
         self.constraints = constraints
 
     def _targets(self, source: Source, engine: Engine | None) -> Sequence[Callable[[Batch], Batch]]:
-        return [AsTarget()]
+        return [NumericTarget()]
 
     def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         return SGDRegressorParameters(coef[0], intercept, epochs, t)

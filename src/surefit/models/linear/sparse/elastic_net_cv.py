@@ -31,7 +31,7 @@ from surefit.models.linear.sparse.regularisation_path import (
 )
 from surefit.models.linear.squares import separable_penalty as sparse_fit
 from surefit.models.linear.squares.constrained_cv import errors_of_folds as constrained_errors
-from surefit.models.linear.squares.folds import Cut
+from surefit.models.linear.squares.folds import FoldSplitter
 from surefit.models.linear.squares.separable_penalty import Fitted
 from surefit.penalties.elastic_net import ElasticNet as ElasticNetPenalty
 from surefit.solvers.squares.columns import SquaredColumns
@@ -95,7 +95,7 @@ class SparseRegressionCV(SparseRegression, abstract=True):
         if self.constraints is None:
             errors = errors_of_folds(self, source, engine, Splits(who, self.cv, by_content), ratios, rows)
         else:
-            cut, problem = Cut(who, self.cv, by_content), self._constrained()
+            cut, problem = FoldSplitter(who, self.cv, by_content), self._constrained()
             paths = [
                 [self._of_strength(float(alpha), float(ratio)) for alpha in row]
                 for ratio, row in zip(ratios, rows, strict=True)

@@ -61,8 +61,8 @@ def _tables(alphas: Vector, l1_ratio: float, positive: bool, columns: int) -> It
 
 def largest_strength(slopes: Matrix, l1_ratio: float, positive: bool = False) -> float:
     """Return the least strength at which all coefficients are zero, given X'Sy / W, (p,) or (p, k)."""
-    pull = np.linalg.norm(slopes, axis=1) if slopes.ndim == 2 else slopes if positive else np.abs(slopes)
-    return float(np.max(pull, initial=0.0)) / l1_ratio
+    sizes = np.linalg.norm(slopes, axis=1) if slopes.ndim == 2 else slopes if positive else np.abs(slopes)
+    return float(np.max(sizes, initial=0.0)) / l1_ratio
 
 
 def strengths(who: str, alphas: Any, largest: float, eps: float) -> Vector:

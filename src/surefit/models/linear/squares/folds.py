@@ -26,7 +26,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class FoldSplitter:
     """How rows go to folds: ``cv`` as in scikit-learn, by the number of a row, or by its content.
 
     labels: what makes folds with their share of every class out of a target; None for numbers.

@@ -156,8 +156,8 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if solution is None:
             solution = self._by_factor(source, engine, moments)
         learned = self._learned(solution, moments, schema)
-        pull = leverage(source, engine, moments, solution.root, self.fit_intercept)
-        return replace(learned, evidence={**learned.evidence, **pull})
+        rows_evidence = leverage(source, engine, moments, solution.root, self.fit_intercept)
+        return replace(learned, evidence={**learned.evidence, **rows_evidence})
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
         gram, cross = normal_equations(moments, self.fit_intercept)

@@ -21,7 +21,7 @@ from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight, class_factors, given_factors
-from surefit.models.linear.common.class_scores import LinearClassification, Signed, signed_labels
+from surefit.models.linear.common.class_scores import LinearClassification, SignedTargets, signed_labels
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.label_columns import TakesLabelColumns
 from surefit.models.linear.squares.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
@@ -93,7 +93,7 @@ class RidgeClassifier(
         super()._of(schema)
         assert schema.classes is not None
         factors = given_factors(self.class_weight, schema.classes)
-        return partial(_signed_moments, Signed(len(schema.classes), factors))
+        return partial(_signed_moments, SignedTargets(len(schema.classes), factors))
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         signed = signed_source(source, engine, self.class_weight)
@@ -131,7 +131,7 @@ def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> 
         if class_weight is not None:
             raise RefusalError("class_weight is not supported for multilabel targets: use sample_weight.")
         return MappedSource(source, source.schema, signed_labels)
-    return Signed(len(classes), class_factors(class_weight, source, engine)).source(source)
+    return SignedTargets(len(classes), class_factors(class_weight, source, engine)).source(source)
 
 
 def labels_of(schema: Schema) -> NDArray[Any]:
@@ -152,5 +152,5 @@ def class_evidence(evidence: Any, classes: NDArray[Any] | None) -> dict[str, Any
     return {**kept, "class_weights": (classes, weights)}
 
 
-def _signed_moments(signed: Signed, batch: Batch) -> Moments:
+def _signed_moments(signed: SignedTargets, batch: Batch) -> Moments:
     return Moments.of(signed(batch))

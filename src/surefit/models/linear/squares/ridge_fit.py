@@ -134,8 +134,8 @@ def from_sums(source: Source, engine: Engine, moments: Moments, problem: Problem
         solved = by_factor(source, engine, moments, problem)
     penalised = normal_equations(moments, problem.fit_intercept)[0]
     penalised.flat[:: len(penalised) + 1] += problem.strength.min()
-    pull = leverage(source, engine, moments, inverse_root(penalised), problem.fit_intercept)
-    return replace(solved, evidence={**solved.evidence, **pull})
+    rows_evidence = leverage(source, engine, moments, inverse_root(penalised), problem.fit_intercept)
+    return replace(solved, evidence={**solved.evidence, **rows_evidence})
 
 
 def by_moments(moments: Moments, problem: Problem) -> Fitted:

@@ -23,7 +23,7 @@ from surefit.losses.squared_hinge import SquaredHinge
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
-from surefit.models.linear.common.class_scores import LinearClassification, Signed
+from surefit.models.linear.common.class_scores import LinearClassification, SignedTargets
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.nonsmooth_loss import all_in_memory, same_objective
 from surefit.models.linear.common.penalised_intercept import with_constant_column
@@ -122,7 +122,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         source = with_class_weight(source, engine, self.class_weight)
         two = len(classes) == 2
         schema = replace(source.schema, classes=None, targets=1 if two else len(classes), target_is_flat=two)
-        return self._with_intercept(changed_rows(source, engine, Sides(len(classes)), schema))
+        return self._with_intercept(changed_rows(source, engine, OneVsRestSigns(len(classes)), schema))
 
     @staticmethod
     def _several(source: Source) -> NDArray[Any]:
@@ -195,12 +195,12 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class OneVsRestSigns:
     """Turn class codes into plus and minus one: one column a class, a flat one for two classes."""
 
     classes: int
 
     def __call__(self, batch: Any) -> Any:
         """Return the batch with such a target."""
-        signed = Signed(self.classes)(batch)
+        signed = SignedTargets(self.classes)(batch)
         return replace(signed, y=np.asarray(signed.y)[:, 0]) if self.classes == 2 else signed
