@@ -59,8 +59,10 @@ def is_tall(rows: Batch) -> bool:
 
 
 def contiguous_rows(rows: Batch) -> Batch:
-    """Return the batch as moments and folds are taken from it: sparse rows as CSR, dense ones contiguous."""
+    """Return the batch as moments and folds are taken from it: sparse rows as CSR, arrays contiguous."""
     X: Any = rows.X
     if sparse.issparse(X):
-        return rows if X.format == "csr" else replace(rows, X=X.tocsr())
-    return rows if X.flags.forc else replace(rows, X=np.ascontiguousarray(X))
+        X = X.tocsr()
+    elif not X.flags.forc:
+        X = np.ascontiguousarray(X)
+    return replace(rows, X=X, y=np.ascontiguousarray(rows.y))
