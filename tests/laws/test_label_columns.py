@@ -95,7 +95,7 @@ def test_a_label_of_all_rows_or_of_none_is_warned_of_and_predicted(member, tmp_p
 
 
 def test_columns_that_are_no_labels_are_refused():
-    with pytest.raises(DataError, match=r"which OneVsRestClassifier takes for labels .* one holds 2"):
+    with pytest.raises(DataError, match=r"OneVsRestClassifier reads as multilabel .* one holds 2"):
         exact().fit(X, LABELS + 1)
     with pytest.raises(DataError, match=r"one holds 0\.5"):
         exact().fit(surefit.read(columns(LABELS / 2), target=NAMES))
@@ -137,7 +137,7 @@ def test_an_update_that_fails_changes_nothing():
         model.partial_fit(broken, Y[25:])
     with pytest.raises(DataError, match=r"contains \['other'\] while classes must be subset of .*: name all"):
         model.partial_fit(X[25:26], ["other"])
-    with pytest.raises(DataError, match="several labels there"):
+    with pytest.raises(DataError, match="y is multilabel in one call"):
         model.partial_fit(X, LABELS)
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
@@ -147,7 +147,7 @@ def test_what_learnt_in_steps_says_so():
     steps.partial_fit(X, Y)
     assert steps.certificate_.claim == "estimated"
     assert 0 <= steps.certificate_.value < 1
-    with pytest.raises(RefusalError, match="learnt by partial_fit, which keeps no rows"):
+    with pytest.raises(RefusalError, match="fitted by partial_fit, which keeps no rows"):
         surefit.verify(steps, X, Y)
 
 

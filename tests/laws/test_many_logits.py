@@ -12,7 +12,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import surefit
 from surefit.evaluate.cross_validation.permutation_test import TasksAtOnce
-from surefit.models.linear.classification import logistic as many_targets
 from surefit.solvers.likelihood import many_logits
 from surefit.solvers.likelihood.many_logits import ManyLogits
 
@@ -153,5 +152,5 @@ def test_errors_are_those_of_a_fit():
 
 def test_a_model_that_is_asked_stays_as_it_was():
     model = surefit.LogisticRegression()
-    assert many_targets.targets_at_once(model, X, SKILL, None) is not None
+    assert model._targets_at_once(X, SKILL, None) is not None
     assert not hasattr(model, "n_features_in_")

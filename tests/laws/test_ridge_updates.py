@@ -129,7 +129,7 @@ def test_a_saved_choice_goes_on(tmp_path):
     ("model", "reason"),
     [
         (RidgeCV(), r"cv=None leaves out one row at a time.*folds='content'.*Ridge at alpha_"),
-        (RidgeCV(cv=3), r"cv=3 cuts folds by the numbers of the rows.*folds='content'"),
+        (RidgeCV(cv=3), r"cv=3 assigns folds by row number.*folds='content'"),
         (RidgeClassifierCV(cv=3), r"row by row.*RidgeClassifier at alpha_"),
     ],
     ids=["left out", "by number", "classes"],
@@ -148,8 +148,8 @@ def test_what_sums_do_not_tell_is_refused_with_the_reason(model, reason, method)
     [
         ({"cv": None}, "needs a number of folds"),
         ({"cv": [(np.arange(5), np.arange(5, 9))]}, "needs a number of folds"),
-        ({"scoring": "neg_median_absolute_error"}, "which do not tell scoring='neg_median_absolute_error'"),
-        ({"scoring": lambda model, X, y: 0.0}, "which do not tell scoring="),
+        ({"scoring": "neg_median_absolute_error"}, "from which scoring='neg_median_absolute_error'"),
+        ({"scoring": lambda model, X, y: 0.0}, "from which scoring="),
         ({"alpha_per_target": True}, "incompatible"),
     ],
     ids=["one left out", "splits", "a name", "a function", "a target each"],
@@ -160,7 +160,7 @@ def test_folds_by_content_say_what_they_need(options, message):
 
 
 def test_equal_rows_cannot_test_each_other():
-    with pytest.raises(DataError, match="do not fill two folds by their content"):
+    with pytest.raises(DataError, match="fall into a single fold"):
         chooser().fit(np.ones((10, 2)), np.arange(10.0))
     constant = chooser().fit(table()[0], np.full(90, 7.0))
     np.testing.assert_allclose(constant.predict(table()[0]), 7.0)
@@ -175,10 +175,10 @@ def test_too_many_columns_keep_no_sums(monkeypatch):
     for module in (linear_regression, ridge, ridge_fit):
         monkeypatch.setattr(module, "LARGEST_GRAM", 4)
     X, y = table()
-    with pytest.raises(RefusalError, match=r"the square of 5 columns for each fold.*up to 4"):
+    with pytest.raises(RefusalError, match=r"the Gram matrix of 5 columns for each fold.*up to 4"):
         chooser().fit(X, y)
     for model in (Ridge(), LinearRegression()):
-        with pytest.raises(RefusalError, match=r"the square of 5 columns is kept up to 4"):
+        with pytest.raises(RefusalError, match=r"the Gram matrix is kept up to 4 columns, and there are 5"):
             model.fit(X, y).forget(X[:5], y[:5])
 
 

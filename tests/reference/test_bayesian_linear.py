@@ -300,7 +300,7 @@ def test_what_is_refused() -> None:
         BayesianLinearRegression().fit(X, y).credible_interval(2)
     with pytest.raises(ParameterError, match="of='old'"):
         BayesianLinearRegression().fit(X, y).predictive(X, of="old")
-    with pytest.raises(DataError, match="no row is left"):
+    with pytest.raises(DataError, match="no rows are left"):
         BayesianLinearRegression().fit(X, y).forget(X, y)
     with pytest.raises(RefusalError, match="up to 5000 columns"):
         BayesianLinearRegression().fit(sparse.random(3, 5001, density=0.01, format="csr"), [1.0, 2.0, 3.0])

@@ -75,7 +75,7 @@ def test_separated_classes_have_no_errors():
             model = surefit.LogisticRegression(C=np.inf).fit(X, y)
         for asked in (model.summary, model.marginal_effects):
             with pytest.raises(
-                RefusalError, match="apart without error, so that no coefficients are the likel"
+                RefusalError, match="its classes are separable, so no finite maximum-likelihood"
             ):
                 asked(X, y)
     y[:40] = np.random.default_rng(1).permutation(y[:40])

@@ -146,17 +146,17 @@ def test_it_prints_a_table():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (surefit.Ridge(), "its penalty draws the coefficients towards zero"),
-        (surefit.LinearSVR(), "its loss is no likelihood"),
-        (surefit.HuberRegressor(), "no noise whose variance is known"),
+        (surefit.Ridge(), "its penalty shrinks the coefficients towards zero"),
+        (surefit.LinearSVR(), "its loss is not a likelihood"),
+        (surefit.HuberRegressor(), "its loss is not a likelihood"),
         (surefit.LADRegressor(), "the density of the noise"),
-        (surefit.SGDRegressor(), "end near the best coefficients, not at them"),
+        (surefit.SGDRegressor(), "ends near the minimum, not at it"),
     ],
     ids=["ridge", "support vectors", "huber", "median", "steps"],
 )
 def test_fits_without_a_theory_of_errors_say_why_and_offer_the_bootstrap(model, reason):
     X = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.raises(RefusalError, match=rf"{reason}.*draw rows anew with the bootstrap"):
+    with pytest.raises(RefusalError, match=rf"{reason}.*or use the bootstrap"):
         model.fit(X, X[:, 0]).summary()
 
 
@@ -188,7 +188,7 @@ def test_as_many_coefficients_as_rows_leave_no_noise_to_measure(ask):
     rows = X.shape[1] + 1
     exact = LinearRegression().fit(X[:rows], y[:rows])
     given = () if ask == "summary" else (X[:1],)
-    with pytest.raises(RefusalError, match=f"count for {rows} and {rows} coefficients .* no standard errors"):
+    with pytest.raises(RefusalError, match=f"for {rows} rows and {rows} coefficients .* no standard errors"):
         getattr(exact, ask)(*given)
     np.testing.assert_allclose(exact.influence(X[:rows], y[:rows]).leverage, 1.0)
 

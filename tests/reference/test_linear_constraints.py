@@ -197,7 +197,7 @@ def test_what_cannot_be_done_is_refused(table):
     X, y, counts = table
     refused = [
         (LinearModel(constraints=Simplex()), y, ParameterError, "give Box, NonNegative or Monotone"),
-        (LinearModel(penalty=Simplex(), constraints=NonNegative()), y, ParameterError, "and Simplex is none"),
+        (LinearModel(penalty=Simplex(), constraints=NonNegative()), y, ParameterError, "Simplex is not"),
         (LinearModel(solver="newton", constraints=NonNegative()), y, RefusalError, "proximal_newton"),
         (LinearModel(constraints=Monotone([[0, 9]])), y, DataError, "groups name column 9"),
         (LinearModel(constraints=Box([0.0, 1.0], 2.0)), y, DataError, "is for 2 columns"),

@@ -21,7 +21,7 @@ from surefit.models.linear.sparse.elastic_net_cv import ElasticNetCV
 from surefit.models.linear.sparse.lasso import Lasso
 from surefit.models.linear.squares.ridge import Ridge
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.squares.ridge_folds import _fits_of_rows, fits_of_moments
+from surefit.models.linear.squares.ridge_folds import fits_of_moments, fits_of_rows
 from surefit.resample.choose import Pair
 from surefit.stats.moments import Moments
 
@@ -138,7 +138,7 @@ def direct_path(model: Any, shared: WholeMoments, train: Any, strengths: Sequenc
     given = np.asarray(strengths, dtype=np.float64)
     if type(model) is Ridge:
         found = (
-            _fits_of_rows(taken(shared.batch, train), given, model.fit_intercept)
+            fits_of_rows(taken(shared.batch, train), given, model.fit_intercept)
             if left is None
             else fits_of_moments(left, given, model.fit_intercept)
         )

@@ -43,7 +43,7 @@ def loss_of(who: str, given: Any) -> Loss:
     if isinstance(given, str):
         return cast(Loss, _named(who, "loss", given))
     _require(who, "loss", given, {"value": "value(y, z)", "gradient": "gradient(y, z)"})
-    return OwnLoss(given)
+    return CustomLoss(given)
 
 
 def penalty_of(who: str, given: Any) -> Penalty:
@@ -55,7 +55,7 @@ def penalty_of(who: str, given: Any) -> Penalty:
     if isinstance(given, str):
         return cast(Penalty, _named(who, "penalty", given))
     _require(who, "penalty", given, {"value": "value(w)", "prox": "prox(v, step)"})
-    return OwnPenalty(given)
+    return CustomPenalty(given)
 
 
 def _named(who: str, kind: str, name: str) -> Any:
@@ -82,7 +82,7 @@ def _require(who: str, kind: str, given: Any, methods: dict[str, str]) -> None:
         )
 
 
-class OwnLoss(Loss):
+class CustomLoss(Loss):
     """A loss that is known by its value and gradient; the curvature, unless it has one, by differences."""
 
     def __init__(self, own: Any) -> None:
@@ -134,7 +134,7 @@ class OwnLoss(Loss):
         raise AttributeError(name)
 
 
-class OwnPenalty(Penalty):
+class CustomPenalty(Penalty):
     """A penalty that is known by its value and prox."""
 
     def __init__(self, own: Any) -> None:
@@ -342,7 +342,7 @@ class LinearModel(MeanLossModel):
         return np.column_stack([loss.link.inverse(-z), loss.link.inverse(z)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of right classes, or the share of variance explained."""
+        """Return the accuracy of a classifier, or the R2 of a regression."""
         mixin: Any = ClassifierMixin if _classifies(self) else RegressorMixin
         return float(mixin.score(self, X, y, sample_weight))
 

@@ -11,11 +11,9 @@ from surefit.core.trace import Trace
 from surefit.losses.squared import Squared
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Needs, Solution, Solver
-from surefit.solvers.squares.columns import SquaredColumns
-from surefit.solvers.squares.sums import SquaredSums
+from surefit.solvers.squares.problems import LARGEST_GRAM, squared_problems
 from surefit.stats.moments import Moments
 
-LARGEST = 5000  # columns of a table that is read piece by piece: their square is kept
 CLOSER = 0.1  # share of the tolerance to go to, as the proof is made of the rows once more
 
 
@@ -35,9 +33,9 @@ class CoordinateDescent(Solver):
     def _refusal(self, objective: Objective) -> str | None:
         if type(objective.loss) is not Squared:
             return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
-        if objective.rows is None and objective.columns > LARGEST:
+        if objective.rows is None and objective.columns > LARGEST_GRAM:
             return (
-                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST} columns for a table that is "
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST_GRAM} columns for a table that is "
                 f"read in batches, and there are {objective.columns}."
             )
         return None
@@ -48,7 +46,12 @@ class CoordinateDescent(Solver):
         """Minimise, from a packed point or from zero, one output after the other."""
         self.require(objective)
         trace = Trace() if trace is None else trace
-        problems = _problems(objective)
+        problems = squared_problems(
+            objective.rows,
+            lambda: objective.accumulate(Moments.of),
+            fit_intercept=objective.fit_intercept,
+            single_fit=True,
+        )
         table = objective.penalty.table(objective.columns)
         begin = None if start is None else objective.split(start)[0].reshape(objective.columns, -1)
         allowed = CLOSER * self.tolerance * objective.scale / len(problems)
@@ -69,13 +72,3 @@ class CoordinateDescent(Solver):
         ended = len(trace) >= self.max_iter and not all(one.converged for one in found)
         x = x[:, 0] if objective.outputs is None else x
         return self.finish(objective, x, trace, "limit" if ended else "stalled")
-
-
-def _problems(objective: Objective) -> list[SquaredColumns | SquaredSums]:
-    """Return one problem an output."""
-    fit_intercept, rows = objective.fit_intercept, objective.rows
-    if rows is not None:
-        Y = np.asarray(rows.y, dtype=np.float64).reshape(len(rows), -1)
-        return [SquaredColumns(rows.X, y, rows.weight, fit_intercept=fit_intercept) for y in Y.T]
-    moments: Moments = objective.accumulate(Moments.of)
-    return [SquaredSums.of(moments, target=k, fit_intercept=fit_intercept) for k in range(moments.targets)]

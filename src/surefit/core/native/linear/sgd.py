@@ -71,8 +71,44 @@ class SgdState:
     def start(cls, columns: int, eta: float) -> SgdState:
         """Return zeros."""
         state = cls(np.zeros(columns), np.zeros(columns), np.zeros(columns))
-        state.scalars[2] = eta
+        state.step = eta
         return state
+
+    @property
+    def intercept(self) -> float:
+        """The intercept."""
+        return float(self.scalars[0])
+
+    @intercept.setter
+    def intercept(self, value: float) -> None:
+        self.scalars[0] = value
+
+    @property
+    def mean_intercept(self) -> float:
+        """The mean of the intercept over the steps averaged."""
+        return float(self.scalars[1])
+
+    @mean_intercept.setter
+    def mean_intercept(self, value: float) -> None:
+        self.scalars[1] = value
+
+    @property
+    def step(self) -> float:
+        """The step length, which learning_rate='adaptive' shortens."""
+        return float(self.scalars[2])
+
+    @step.setter
+    def step(self, value: float) -> None:
+        self.scalars[2] = value
+
+    @property
+    def t(self) -> float:
+        """The number of the next step."""
+        return float(self.scalars[3])
+
+    @t.setter
+    def t(self, value: float) -> None:
+        self.scalars[3] = value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, NonNegative, RandomState, Tolerance
-from surefit.models.linear.bayesian.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
+from surefit.models.linear.bayesian.evidence import (
+    EvidenceMaximum,
+    HyperPriors,
+    State,
+    Sums,
+    maximise_evidence,
+    newton_step,
+)
 from surefit.models.linear.bayesian.evidence_regression import EvidenceRegression
 from surefit.models.linear.bayesian.gaussian_posterior import inverse_root
 from surefit.models.linear.common.constraints import Constraints
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class _At:
@@ -125,10 +130,12 @@ class ARDRegression(EvidenceRegression):
     def _used(self, precision: Any) -> NDArray[np.bool_]:
         return np.asarray(precision) < self.threshold_lambda
 
-    def _climb(self, sums: Sums, learned: Callable[[State], Any]) -> Climb:
+    def _maximise_evidence(self, sums: Sums, learned: Callable[[State], Any]) -> EvidenceMaximum:
         at: Any = partial(_At, sums, self._hyper_priors(), self.threshold_lambda)
         start = 1.0 / (sums.variance + np.finfo(float).eps), np.ones(len(sums.cross))
-        return climb(at, *start, limit=self.max_iter, tol=self.tol, trace=self.trace_, learned=learned)
+        return maximise_evidence(
+            at, *start, limit=self.max_iter, tol=self.tol, trace=self.trace_, learned=learned
+        )
 
     def _covariance(self, sums: Sums, state: Any) -> Matrix:
         return state.sigma

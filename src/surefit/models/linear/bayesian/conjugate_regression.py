@@ -13,6 +13,7 @@ from scipy import sparse, stats
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.parameters import NonNegative, Positive, RandomState
@@ -25,7 +26,7 @@ from surefit.distributions.multivariate_normal import MultivariateNormal
 from surefit.distributions.multivariate_student_t import MultivariateStudentT
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.linear.bayesian.constrained_mode import Bowl
+from surefit.models.linear.bayesian.constrained_mode import Quadratic
 from surefit.models.linear.bayesian.evidence import moments_evidence
 from surefit.models.linear.bayesian.gaussian_posterior import (
     Equations,
@@ -37,16 +38,14 @@ from surefit.models.linear.bayesian.gaussian_posterior import (
 )
 from surefit.models.linear.bayesian.prediction import BayesianPrediction, ends, plane_spread, raw_root
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal
-from surefit.models.linear.bayesian.truncated_posterior import CutPosterior, TruncatedPosterior
+from surefit.models.linear.bayesian.truncated_posterior import TruncatedPosterior, TruncatedPosteriorMixin
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.models.updating import OneStatistic
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-MODE = "duality gap and slope of the mode, and misfit of the posterior before the cut"
+MODE = "duality gap and slope of the mode, and misfit of the posterior before truncation"
 TOLERANCE = 1e-9  # relative to lengths of columns and targets: rounding over many rows stays below
 
 
@@ -56,8 +55,8 @@ class BayesianLinearRegressionParameters:
 
     root: for w and the height of the plane at ``center``. noise_shape, noise_scale: of the inverse gamma
     posterior; None and the variance itself where that is known. misfit: squared residuals plus prior's.
-    free_mean: under constraints, the mean of (w, h) before the cut, to which root, noise and misfit belong;
-    coef is the mode. log_evidence_error: the standard error of the evidence, which the cut takes draws for.
+    free_mean: under constraints, the mean of (w, h) before truncation, to which root, noise and misfit
+    belong; coef is the mode. log_evidence_error: the Monte Carlo standard error of the evidence.
     """
 
     coef: Vector
@@ -72,20 +71,20 @@ class BayesianLinearRegressionParameters:
     log_evidence_error: float = 0.0
 
 
-class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneStatistic):
+class BayesianLinearRegression(TruncatedPosteriorMixin, BayesianPrediction, RegressorMixin, OneStatistic):
     r"""Find :math:`p(w, b | X, y)` for normal noise and a prior :math:`w \sim N(m_0, \Lambda^{-1})`.
 
-    prior_precision: Lambda: a number, one a column, or a matrix. prior_mean: m0: a number, or one a column.
-    noise_variance: that of the noise, where it is known. Where it is None, it has an inverse gamma prior
+    prior_precision: Lambda: a number, one per column, or a matrix. prior_mean: m0: a number, or one per
+    column. noise_variance: that of the noise, if known. Where it is None, it has an inverse gamma prior
     (noise_shape, noise_scale), and the prior of w is in its units: N(m0, noise / Lambda).
     fit_intercept: whether there is a b; its prior is flat, or normal about 0 with intercept_precision.
 
     One pass gathers moments, so ``partial_fit``, ``merge`` and ``forget`` end in the posterior of one fit.
     ``coef_`` is the posterior mean and mode: that of ridge with alpha = noise_variance * prior_precision.
 
-    constraints: as in :class:`~surefit.LinearModel`. The prior is cut to them, and so is the posterior:
+    constraints: as in :class:`~surefit.LinearModel`. The prior is truncated to them, and so is the posterior:
     ``coef_`` is its mode, and ``posterior_mean_``, spreads, intervals and draws are those of the distribution
-    within, by Gibbs sampling that starts at random_state. ``log_evidence_error_`` is what draws leave open.
+    within, by Gibbs sampling that starts at random_state. ``log_evidence_error_`` is its Monte Carlo error.
 
     >>> from surefit import BayesianLinearRegression
     >>> model = BayesianLinearRegression(1.0, noise_variance=1.0, fit_intercept=False)
@@ -142,14 +141,14 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         mean = _entries("prior_mean", self.prior_mean, columns)
         if mean.ndim != 1:
             raise ParameterError(
-                "BayesianLinearRegression: prior_mean must be a number, or one a column, not a matrix."
+                "BayesianLinearRegression: prior_mean must be a number, or one per column, not a matrix."
             )
         precision = _entries("prior_precision", self.prior_precision, columns)
         matrix = np.diag(precision) if precision.ndim == 1 else precision
         if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0) or _least(matrix) <= 0:
             raise ParameterError(
-                "BayesianLinearRegression: prior_precision must be positive: a number, one a column, "
-                "or a symmetric positive definite matrix."
+                "BayesianLinearRegression: prior_precision must be positive: a number, one per column, or a "
+                "symmetric positive definite matrix."
             )
         intercept = float(self.intercept_precision) * unit if self.fit_intercept else None
         return Prior(mean, matrix * unit, intercept)
@@ -180,10 +179,10 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         found: Posterior,
         free: BayesianLinearRegressionParameters,
     ) -> tuple[BayesianLinearRegressionParameters, Certificate]:
-        """Cut the posterior to the constraints: the mode, its proof, and what becomes of the evidence."""
+        """Truncate the posterior to the constraints: the mode, its proof, and the evidence."""
         p, equations = len(found.coef), Equations.of(moments, prior)
         limits = self._limits(p)
-        coef = _bowl(equations, prior, found).lowest_within(limits)
+        coef = _quadratic(equations, prior, found).minimise_within(limits)
         intercept = 0.0
         if self.fit_intercept:
             intercept = equations.height_for(coef - prior.mean, prior) - float(free.center @ coef)
@@ -200,7 +199,7 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         return parameters, self._mode_certificate(moments, prior, found, coef, intercept)
 
     def _log_share(self, limits: LevelLimits, prior: Prior, mean: Vector, free: Any) -> tuple[float, float]:
-        """Return log P(set | rows) - log P(set) before the cut, and the standard error of the difference."""
+        """Return log P(set | rows) - log P(set) before truncation, and its standard error."""
         noise = (None, free.noise_scale) if free.noise_shape is None else (self.noise_shape, self.noise_scale)
         root, _ = inverse_root(prior.precision, prior.precision)
         before = TruncatedNormal(prior.mean, root, limits, *noise).log_probability()
@@ -210,10 +209,10 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
     def _mode_certificate(
         self, moments: Moments, prior: Prior, found: Posterior, coef: Vector, intercept: float
     ) -> Certificate:
-        """Prove the mode within the constraints, and the posterior before the cut."""
+        """Prove the mode within the constraints, and the posterior before truncation."""
         equations = Equations.of(moments, prior)
         unit = 1.0 / moments.weight if moments.weight > 0 else 1.0
-        proof = _bowl(equations, prior, found).proof(self._limits(len(coef)), coef, unit)
+        proof = _quadratic(equations, prior, found).proof(self._limits(len(coef)), coef, unit)
         drift = 0.0
         if self.fit_intercept:
             best = equations.height_for(coef - prior.mean, prior)
@@ -247,14 +246,14 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         moments = engine.accumulate(self._of(source.schema), source)
         prior = self._prior(source.schema.width)
         center = moments.mean_x if self.fit_intercept else np.zeros(source.schema.width)
-        p, cut = len(self.coef_), self.constraints is not None
-        coef = self.free_mean_[:p] if cut else self.coef_
-        height = self.free_mean_[-1] if cut else self.intercept_ + float(center @ self.coef_)
+        p, truncated = len(self.coef_), self.constraints is not None
+        coef = self.free_mean_[:p] if truncated else self.coef_
+        height = self.free_mean_[-1] if truncated else self.intercept_ + float(center @ self.coef_)
         log_ratio = 0.5 * prior.log_determinant() + float(np.linalg.slogdet(self.root_)[1])
         found = Posterior(coef, height, self.root_, self.misfit_, log_ratio)
         shape, scale = self._noise_posterior(moments.weight, prior, self.misfit_)
         evidence = self._log_evidence(moments.weight, prior, found)
-        if cut:
+        if truncated:
             free = BayesianLinearRegressionParameters(coef, 0.0, center, self.root_, shape, scale, 0.0, 0.0)
             evidence += self._log_share(self._limits(p), prior, self.free_mean_, free)[0]
         known = np.array([self.noise_scale_, self.log_evidence_, self.noise_shape_ or 0.0])
@@ -265,7 +264,7 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         spread = np.sqrt(np.diagonal(moments.gram) / moments.weight) + np.finfo(float).eps * np.abs(center)
         moved = np.abs(self.center_ - center) / np.where(spread > 0, spread, 1.0)
         off = max(float(change.max()), 1e-3 * float(moved.max(initial=0.0)))
-        if not cut:
+        if not truncated:
             return self._certificate(max(misfit(moments, prior, found), off))
         proof = self._mode_certificate(moments, prior, found, self.coef_, self.intercept_)
         return replace(proof, value=max(proof.value, off))
@@ -282,11 +281,13 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
     def _mean(self) -> Vector:
         return np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
 
-    def _make_cut(self, limits: LevelLimits) -> TruncatedPosterior:
+    def _truncate(self, limits: LevelLimits) -> TruncatedPosterior:
         normal = TruncatedNormal(self.free_mean_, self.root_, limits, self.noise_shape_, self.noise_scale_)
-        return TruncatedPosterior(normal, self.center_, seed=self.random_state, uncut=self._uncut())
+        return TruncatedPosterior(
+            normal, self.center_, seed=self.random_state, untruncated=self._untruncated()
+        )
 
-    def _uncut(self) -> MultivariateNormal | MultivariateStudentT:
+    def _untruncated(self) -> MultivariateNormal | MultivariateStudentT:
         """The distribution without constraints."""
         root, mean = raw_root(self.root_, self.center_), self._mean()
         if self.free_mean_ is not None:
@@ -302,7 +303,7 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
     def posterior_(self) -> MultivariateNormal | MultivariateStudentT | TruncatedPosterior:
         """The distribution of the coefficients, and of the intercept behind them."""
         check_is_fitted(self)
-        return self._cut() or self._uncut()
+        return self._truncated() or self._untruncated()
 
     @property
     def noise_posterior_(self) -> InverseGamma | None:
@@ -310,17 +311,17 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         check_is_fitted(self)
         if self.free_mean_ is not None and self.noise_shape_ is not None:
             raise RefusalError(
-                "within constraints the noise has no inverse gamma posterior: take the noise variances "
-                "that sample_posterior draws."
+                "under constraints the posterior of the noise variance is not inverse gamma: use the noise "
+                "variances drawn by sample_posterior."
             )
         return None if self.noise_shape_ is None else InverseGamma(self.noise_shape_, self.noise_scale_)
 
     def credible_interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper bound for each coefficient, and for the intercept behind them."""
         check_is_fitted(self)
-        cut = self._cut()
-        if cut is not None:
-            return cut.quantiles(level)
+        truncated = self._truncated()
+        if truncated is not None:
+            return truncated.quantiles(level)
         root, freedom = raw_root(self.root_, self.center_), self._freedom()
         error = np.sqrt(self._noise() * np.einsum("ij,ij->i", root, root))
         each = (
@@ -333,9 +334,9 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
     def sample_posterior(self, n_samples: int = 1, random_state: Any = None) -> tuple[Matrix, Vector]:
         """Draw coefficients (n_samples, p + 1), the intercept last, and the noise variance of each draw."""
         check_is_fitted(self)
-        cut = self._cut()
-        if cut is not None:
-            return cut.with_noise(n_samples, np.random.default_rng(random_state))
+        truncated = self._truncated()
+        if truncated is not None:
+            return truncated.with_noise(n_samples, np.random.default_rng(random_state))
         coef, noise = self._draws(n_samples, np.random.default_rng(random_state))
         if self.fit_intercept:
             coef[:, -1] -= coef[:, :-1] @ self.center_
@@ -351,13 +352,13 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         return mean + steps * np.sqrt(noise)[:, None], noise
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None, *, noise: bool = True) -> Matrix:
-        """Draw whole planes from the posterior, (rows, n_samples): with the noise of new rows, or without."""
+        """Draw regression functions from the posterior, (rows, n_samples), with or without noise."""
         rng = np.random.default_rng(random_state)
         rows = self._answer(lambda X: X.toarray() if sparse.issparse(X) else X, X)
-        cut = self._cut()
-        if cut is not None:
-            drawn = cut.drawn(n_samples, rng)
-            found, variance = cut.planes(rows, drawn.coef, drawn.height), drawn.noise
+        truncated = self._truncated()
+        if truncated is not None:
+            drawn = truncated.drawn(n_samples, rng)
+            found, variance = truncated.planes(rows, drawn.coef, drawn.height), drawn.noise
         else:
             coef, variance = self._draws(n_samples, rng)
             moved = rows - self.center_
@@ -365,10 +366,10 @@ class BayesianLinearRegression(CutPosterior, BayesianPrediction, RegressorMixin,
         return found + rng.normal(size=found.shape) * np.sqrt(variance) if noise else found
 
 
-def _bowl(equations: Equations, prior: Prior, found: Posterior) -> Bowl:
+def _quadratic(equations: Equations, prior: Prior, found: Posterior) -> Quadratic:
     """The squares that the mode makes least, halved, as a function of the coefficients."""
     scale = 0.5 * (equations.squares + equations.weight * equations.target**2 + found.squares)
-    return Bowl(found.coef, equations.of_coefficients(prior), found.root[: len(found.coef)], scale)
+    return Quadratic(found.coef, equations.of_coefficients(prior), found.root[: len(found.coef)], scale)
 
 
 def _entries(name: str, given: Any, columns: int) -> NDArray[np.float64]:
@@ -378,8 +379,8 @@ def _entries(name: str, given: Any, columns: int) -> NDArray[np.float64]:
         values = np.full(columns, float(values))
     if values.shape not in ((columns,), (columns, columns)) or not np.isfinite(values).all():
         raise ParameterError(
-            f"BayesianLinearRegression: {name} has the shape {values.shape} for {columns} columns; "
-            "give a finite number, or one a column."
+            f"BayesianLinearRegression: {name} has the shape {values.shape} for {columns} columns; give a "
+            "finite number, or one per column."
         )
     return values
 

@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.solvers.squares.active_set import ConstrainedQuadratic
 from surefit.solvers.squares.level_limits import LevelLimits
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
-class Bowl:
-    """The quadratic: its lowest point m, its bend S, and R with RR' the inverse of S.
+class Quadratic:
+    """A convex quadratic: its minimiser m, its Hessian S, and R with RR' the inverse of S.
 
     scale: what gaps are measured by, in the units of the quadratic.
     """
@@ -33,28 +30,28 @@ class Bowl:
     root: Matrix
     scale: float
 
-    def lowest_within(self, limits: LevelLimits) -> Vector:
-        """Return the lowest point of the set."""
+    def minimise_within(self, limits: LevelLimits) -> Vector:
+        """Return the minimiser within the set."""
         size = np.sqrt(np.diagonal(self.precision))
-        pull = self.precision @ self.mean
+        right_side = self.precision @ self.mean
         energy = float(np.sum(size * np.abs(self.mean)) ** 2)
-        problem = ConstrainedQuadratic(self.precision, pull, energy, limits)
+        problem = ConstrainedQuadratic(self.precision, right_side, energy, limits)
         return problem.coef(problem.solve(0.0, self.mean))
 
-    def misfit(self, pull: Vector) -> float:
-        """Return how far S m is from a pull, and S RR' from one, in columns of length one."""
+    def misfit(self, right_side: Vector) -> float:
+        """Return how far S m is from a right side, and S RR' from one, in columns of length one."""
         size = np.sqrt(np.diagonal(self.precision))
         if not len(size):
             return 0.0
-        reach = float(np.abs(pull / size).max()) + float(size @ np.abs(self.mean))
-        off = float(np.abs((pull - self.precision @ self.mean) / size).max()) / (reach or 1.0)
+        reach = float(np.abs(right_side / size).max()) + float(size @ np.abs(self.mean))
+        off = float(np.abs((right_side - self.precision @ self.mean) / size).max()) / (reach or 1.0)
         whitened = (self.precision @ self.root) / size[:, None]
         identity = whitened @ (self.root.T * size) - np.eye(len(size))
         condition = float(np.linalg.norm(whitened) * np.linalg.norm(self.root * size[:, None]))
         return max(off, float(np.abs(identity).max()) / max(condition, 1.0))
 
     def proof(self, limits: LevelLimits, w: Vector, unit: float = 1.0) -> Proof:
-        """Prove that a point is the lowest of the set; multipliers are given times ``unit``."""
+        """Prove that a point is the minimiser within the set; multipliers are given times ``unit``."""
         slope = self.precision @ (w - self.mean)
         lower, upper, order = limits.multipliers(w, slope)
         left = slope - limits.slope_of(lower, upper, order)

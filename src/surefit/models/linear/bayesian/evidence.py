@@ -23,15 +23,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.sums.moments import ColumnMoments
 from surefit.core.trace import Trace
 from surefit.models.linear.common.leverage import dependencies
-from surefit.models.linear.squares.ridge_fit import normal_equations
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 LEAST_TARGET = 1e-13  # of a change of log-precisions: below it, rounding is all that is left
 
@@ -103,7 +101,7 @@ def change(state: State) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Climb:
+class EvidenceMaximum:
     """Where the evidence is greatest, its value at every step, and how many there were."""
 
     state: State
@@ -111,7 +109,7 @@ class Climb:
     steps: int
 
 
-def climb(
+def maximise_evidence(
     at: Callable[[float, Any], State],
     alpha: float,
     lam: Any,
@@ -120,7 +118,7 @@ def climb(
     tol: float,
     trace: Trace,
     learned: Callable[[State], Any],
-) -> Climb:
+) -> EvidenceMaximum:
     """Raise the evidence until another step changes no precision: far off step by step, then by Newton."""
     target = max(tol**2 * 1e-4, LEAST_TARGET)
     state, steps, close = at(alpha, lam), 0, False
@@ -141,7 +139,7 @@ def climb(
         trace.record(objective=-state.score, gap=left, learned=partial(learned, state))
         if left <= target:
             break
-    return Climb(state, np.array(scores), steps)
+    return EvidenceMaximum(state, np.array(scores), steps)
 
 
 def newton_step(gradient: Vector, hessian: Matrix) -> Vector | None:
@@ -173,8 +171,8 @@ def stationarity(
     left = sums.cross - sums.gram @ coef
     lengths = np.sqrt(np.diagonal(sums.gram))
     reach = lengths * (np.sqrt(sums.squares) + float(lengths @ np.abs(coef))) + each * np.abs(coef) / alpha
-    pull = np.abs(left - each * coef / alpha)
-    worst = float(np.max(np.divide(pull, reach, out=np.zeros(p), where=reach > 0), initial=0.0))
+    imbalance = np.abs(left - each * coef / alpha)
+    worst = float(np.max(np.divide(imbalance, reach, out=np.zeros(p), where=reach > 0), initial=0.0))
     inner = alpha * sums.gram + np.diag(each)
     size = np.sqrt(np.diagonal(inner))
     identity = (inner / size[:, None]) @ (sigma * size) - np.eye(p)

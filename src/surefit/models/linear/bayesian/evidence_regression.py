@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.data.batches.batch import Batch
@@ -20,9 +21,9 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.linear.bayesian.constrained_mode import Bowl
+from surefit.models.linear.bayesian.constrained_mode import Quadratic
 from surefit.models.linear.bayesian.evidence import (
-    Climb,
+    EvidenceMaximum,
     HyperPriors,
     State,
     Sums,
@@ -32,14 +33,12 @@ from surefit.models.linear.bayesian.evidence import (
 from surefit.models.linear.bayesian.gaussian_posterior import inverse_root
 from surefit.models.linear.bayesian.prediction import BayesianPrediction
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal
-from surefit.models.linear.bayesian.truncated_posterior import CutPosterior, TruncatedPosterior
+from surefit.models.linear.bayesian.truncated_posterior import TruncatedPosterior, TruncatedPosteriorMixin
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.models.updating import OneStatistic
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 LEAST_TOLERANCE = 1e-9  # of a certificate: beyond it, decompositions of moments are rounded
 
 
@@ -47,7 +46,7 @@ LEAST_TOLERANCE = 1e-9  # of a certificate: beyond it, decompositions of moments
 class EvidenceParameters:
     """Mean and covariance of the coefficients, precisions of noise and coefficients, and the way there.
 
-    Under constraints coef is the mode, free_mean the mean before the cut, which sigma belongs to, and
+    Under constraints coef is the mode, free_mean the mean before truncation, which sigma belongs to, and
     cut_mean and cut_root (RR' the covariance over the noise) the same for all columns that may not be zero.
     """
 
@@ -65,11 +64,13 @@ class EvidenceParameters:
     cut_root: Any = None
 
 
-class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneStatistic, abstract=True):
-    """Everything but the climb: sums, parameters, proof and prediction.
+class EvidenceRegression(
+    TruncatedPosteriorMixin, BayesianPrediction, RegressorMixin, OneStatistic, abstract=True
+):
+    """Everything but maximising the evidence: sums, parameters, proof and prediction.
 
-    A class writes ``_climb``, ``_used`` (which coefficients are not held at zero) and ``_covariance``.
-    Constraints cut the posterior that belongs to the precisions; these are those of the model without.
+    A class writes ``_maximise_evidence``, ``_covariance``, and ``_used``: which coefficients are not zero.
+    Constraints truncate the posterior that belongs to the precisions; these are those of the model without.
     """
 
     accepts = Accepts(target="number")
@@ -94,7 +95,7 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
     X_scale_: Vector
 
     @abstractmethod
-    def _climb(self, sums: Sums, learned: Callable[[State], Any]) -> Climb:
+    def _maximise_evidence(self, sums: Sums, learned: Callable[[State], Any]) -> EvidenceMaximum:
         """Raise the evidence to where it is greatest."""
 
     @abstractmethod
@@ -135,7 +136,7 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
                 parameters = self._within(sums, moments, parameters)
             return Learned(parameters, self._proof(sums, parameters))
 
-        found = self._climb(sums, lambda state: learned(state, np.zeros(0), 1))
+        found = self._maximise_evidence(sums, lambda state: learned(state, np.zeros(0), 1))
         scores = found.scores if self.compute_score else np.zeros(0)
         end = learned(found.state, scores, found.steps)
         return Learned(end.parameters, end.certificate, moments_evidence(moments, self.fit_intercept))
@@ -158,19 +159,19 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
         )
 
     def _within(self, sums: Sums, moments: Moments, free: EvidenceParameters) -> EvidenceParameters:
-        """Cut the posterior to the constraints."""
+        """Truncate the posterior to the constraints."""
         left = self._left(free.precision)
-        bowl = _bowl(sums.of_columns(left), free.alpha, _of_columns(free.precision, left))
+        quadratic = _quadratic(sums.of_columns(left), free.alpha, _of_columns(free.precision, left))
         coef = np.zeros_like(free.coef)
-        coef[left] = bowl.lowest_within(self._limits(len(left)).without(~left))
+        coef[left] = quadratic.minimise_within(self._limits(len(left)).without(~left))
         height = float(moments.mean_y[0]) if self.fit_intercept else 0.0
         return replace(
             free,
             coef=coef,
             intercept=height - float(free.X_offset @ coef),
             free_mean=free.coef,
-            cut_mean=bowl.mean,
-            cut_root=bowl.root,
+            cut_mean=quadratic.mean,
+            cut_root=quadratic.root,
         )
 
     def _left(self, precision: Any) -> NDArray[np.bool_]:
@@ -180,30 +181,30 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
 
     def _proof(self, sums: Sums, found: Any) -> Certificate:
         used = self._used(found.precision)
-        cut = found.free_mean is not None
+        truncated = found.free_mean is not None
         proof = stationarity(
             sums.of_columns(used),
             self._hyper_priors(),
-            (found.free_mean if cut else found.coef)[used],
+            (found.free_mean if truncated else found.coef)[used],
             found.sigma,
             found.alpha,
             _of_columns(found.precision, used),
             max(self.tol**2, LEAST_TOLERANCE),
         )
-        return self._proof_within(sums, found, proof) if cut else proof
+        return self._proof_within(sums, found, proof) if truncated else proof
 
     def _proof_within(self, sums: Sums, found: Any, free: Certificate) -> Certificate:
         """Add the proof of the mode to that of the precisions."""
         left = self._left(found.precision)
         rows, lam = sums.of_columns(left), _of_columns(found.precision, left)
-        bowl = _bowl_of(rows, found.alpha, lam, found.cut_mean, found.cut_root)
+        quadratic = _quadratic_at(rows, found.alpha, lam, found.cut_mean, found.cut_root)
         limits = self._limits(len(left)).without(~left)
-        proof = bowl.proof(limits, found.coef[left], 1.0 / rows.weight if rows.weight > 0 else 1.0)
+        proof = quadratic.proof(limits, found.coef[left], 1.0 / rows.weight if rows.weight > 0 else 1.0)
         witness = dict(proof.witness)
         for side in ("lower", "upper"):
             witness[side] = np.zeros(len(left))
             witness[side][left] = proof.witness[side]
-        value = max(free.value, proof.gap, proof.stationarity, bowl.misfit(rows.cross))
+        value = max(free.value, proof.gap, proof.stationarity, quadratic.misfit(rows.cross))
         measure = f"{free.measure}, or duality gap and slope of the mode"
         return Certificate(free.claim, measure, value, free.tolerance, {**free.parts, **proof.parts}, witness)
 
@@ -221,7 +222,7 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
         dropped = np.abs(self.coef_[~left]).max(initial=0.0)
         return replace(proof, value=max(proof.value, drift, np.inf if dropped else 0.0))
 
-    def _make_cut(self, limits: LevelLimits) -> TruncatedPosterior:
+    def _truncate(self, limits: LevelLimits) -> TruncatedPosterior:
         left = self._left(self.precision_)
         normal = TruncatedNormal(self.cut_mean_, self.cut_root_, limits.without(~left), None, self._noise())
         height = self.intercept_ + float(self.X_offset_ @ self.coef_) if self.fit_intercept else None
@@ -230,9 +231,9 @@ class EvidenceRegression(CutPosterior, BayesianPrediction, RegressorMixin, OneSt
     def sample_posterior(self, n_samples: int = 1, random_state: Any = None) -> Matrix:
         """Draw coefficients, (n_samples, p + 1), the intercept that belongs to them last."""
         check_is_fitted(self)
-        cut = self._cut()
-        if cut is not None:
-            return cut.sample(n_samples, random_state)
+        truncated = self._truncated()
+        if truncated is not None:
+            return truncated.sample(n_samples, random_state)
         used, rng = self._used(self.precision_), np.random.default_rng(random_state)
         size = np.sqrt(np.diagonal(self.sigma_))
         values, vectors = np.linalg.eigh(self.sigma_ / size[:, None] / size)
@@ -258,17 +259,17 @@ def _of_columns(precision: Any, some: NDArray[np.bool_]) -> Any:
     return precision[some] if np.ndim(precision) else precision
 
 
-def _bowl(sums: Sums, alpha: float, lam: Any) -> Bowl:
+def _quadratic(sums: Sums, alpha: float, lam: Any) -> Quadratic:
     """Return the squares that the mode makes least, halved and in units of the noise."""
     precision, prior = _squares(sums, alpha, lam)
     root, _ = inverse_root(precision, prior)
     mean = root @ (root.T @ sums.cross)
     mean = mean + root @ (root.T @ (sums.cross - precision @ mean))
-    return _bowl_of(sums, alpha, lam, mean, root)
+    return _quadratic_at(sums, alpha, lam, mean, root)
 
 
-def _bowl_of(sums: Sums, alpha: float, lam: Any, mean: Vector, root: Matrix) -> Bowl:
-    return Bowl(mean, _squares(sums, alpha, lam)[0], root, 0.5 * sums.squares)
+def _quadratic_at(sums: Sums, alpha: float, lam: Any, mean: Vector, root: Matrix) -> Quadratic:
+    return Quadratic(mean, _squares(sums, alpha, lam)[0], root, 0.5 * sums.squares)
 
 
 def _squares(sums: Sums, alpha: float, lam: Any) -> tuple[Matrix, Matrix]:

@@ -14,17 +14,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, NonNegative, Positive, RandomState
 from surefit.models.candidate import Candidate
-from surefit.models.linear.bayesian.evidence import Climb, HyperPriors, State, Sums, climb, newton_step
+from surefit.models.linear.bayesian.evidence import (
+    EvidenceMaximum,
+    HyperPriors,
+    State,
+    Sums,
+    maximise_evidence,
+    newton_step,
+)
 from surefit.models.linear.bayesian.evidence_regression import EvidenceRegression
 from surefit.models.linear.common.constraints import Constraints
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 UNIT = float(np.finfo(float).eps)
 ALIKE = 100.0  # of lengths: so close, their squares round alike, and plain eigenvalues keep twelve digits
@@ -46,7 +50,7 @@ class Axes:
     """
 
     values: Vector
-    pulls: Vector
+    products: Vector
     rest: float
     sums: Sums
     vectors: Matrix | None
@@ -70,24 +74,26 @@ class Axes:
             return cls._of_like_units(sums)
         sizes = sva * (work[0] / work[1])
         within = (vectors[:, real] / np.sqrt(values[real])).T @ (sums.cross / lengths)  # y along F's rows
-        found, pulls = np.zeros((2, p))
-        found[: len(sizes)], pulls[: len(sizes)] = sizes**2, sizes * (turn.T @ within)
-        return cls(found, pulls, max(sums.squares - float(within @ within), 0.0), sums, None)
+        found, products = np.zeros((2, p))
+        found[: len(sizes)], products[: len(sizes)] = sizes**2, sizes * (turn.T @ within)
+        return cls(found, products, max(sums.squares - float(within @ within), 0.0), sums, None)
 
     @classmethod
     def _of_like_units(cls, sums: Sums) -> Axes:
         values, vectors = np.linalg.eigh(sums.gram)
         # Eigenvalues are known to this part of the largest; below it they, and what hangs on them, are noise.
         real = values > len(values) * UNIT * values[-1:]
-        values, pulls = np.where(real, values, 0.0), np.where(real, vectors.T @ sums.cross, 0.0)
-        explained = float(np.sum(pulls[real] ** 2 / values[real]))
-        return cls(values, pulls, max(sums.squares - explained, 0.0), sums, vectors)
+        values, products = np.where(real, values, 0.0), np.where(real, vectors.T @ sums.cross, 0.0)
+        explained = float(np.sum(products[real] ** 2 / values[real]))
+        return cls(values, products, max(sums.squares - explained, 0.0), sums, vectors)
 
     def coef(self, penalty: float) -> Vector:
         """Return the coefficients of ridge."""
         if self.vectors is not None:
             square = self.values + penalty
-            return self.vectors @ np.divide(self.pulls, square, out=np.zeros_like(square), where=square > 0)
+            return self.vectors @ np.divide(
+                self.products, square, out=np.zeros_like(square), where=square > 0
+            )
         root = self._inverse_root(1.0, penalty)
         return np.asarray(root @ (root.T @ self.sums.cross))
 
@@ -118,9 +124,9 @@ class _At:
         self._axes, self._weight = axes, axes.sums.weight
         d, k = axes.values, self.lam / self.alpha
         self._sigma = 1.0 / (self.lam + self.alpha * d)
-        self._w = axes.pulls / (d + k)
+        self._w = axes.products / (d + k)
         self._squares = float(self._w @ self._w)
-        lost = np.divide(axes.pulls**2, d, out=np.zeros_like(d), where=d > 0) * (k / (d + k)) ** 2
+        lost = np.divide(axes.products**2, d, out=np.zeros_like(d), where=d > 0) * (k / (d + k)) ** 2
         self._sse = axes.rest + float(lost.sum())
         self._gamma = float((d / (d + k)).sum())
         fit = self.alpha * self._sse + self.lam * self._squares
@@ -175,10 +181,10 @@ class BayesianRidge(EvidenceRegression):
     The iteration runs on moments, so rows can be added, merged and given back. ``sigma_`` is the covariance
     of the coefficients.
 
-    constraints: as in :class:`~surefit.LinearModel`. The posterior is cut to them: ``coef_`` is its mode, and
-    ``posterior_mean_``, spreads, intervals and draws are those within, by Gibbs sampling that starts at
+    constraints: as in :class:`~surefit.LinearModel`. The posterior is truncated to them: ``coef_`` is its
+    mode, and ``posterior_mean_``, spreads, intervals and draws are those within, by Gibbs sampling seeded by
     random_state. The precisions, ``sigma_`` and ``scores_`` are those of the model without constraints: the
-    evidence within has no closed form whose top could be proved.
+    constrained evidence has no closed form whose maximum could be proved.
 
     >>> from surefit import BayesianRidge
     >>> model = BayesianRidge().fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.1, 1.9, 3.0])
@@ -222,12 +228,14 @@ class BayesianRidge(EvidenceRegression):
         self.constraints = constraints
         self.random_state = random_state
 
-    def _climb(self, sums: Sums, learned: Callable[[State], Any]) -> Climb:
+    def _maximise_evidence(self, sums: Sums, learned: Callable[[State], Any]) -> EvidenceMaximum:
         least = np.finfo(float).eps
         alpha = 1.0 / (sums.variance + least) if self.alpha_init is None else max(self.alpha_init, least)
         lam = 1.0 if self.lambda_init is None else max(self.lambda_init, least)
         at = partial(_At, Axes.of(sums), self._hyper_priors())
-        return climb(at, alpha, lam, limit=self.max_iter, tol=self.tol, trace=self.trace_, learned=learned)
+        return maximise_evidence(
+            at, alpha, lam, limit=self.max_iter, tol=self.tol, trace=self.trace_, learned=learned
+        )
 
     def _covariance(self, sums: Sums, state: Any) -> Matrix:
         return Axes.of(sums).inverse(state.alpha, state.lam)

@@ -13,14 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +46,13 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """P theta = pull, in steps from the prior mean, and what is needed to add up squares.
+    """P theta = right side, in steps from the prior mean, and what is needed to add up squares.
 
     centre: m, zeros without b. squares: of the targets after the prior mean, about their own mean with b.
     """
 
     P: Matrix
-    pull: Vector
+    right_side: Vector
     centre: Vector
     gram: Matrix
     cross: Vector
@@ -80,17 +77,20 @@ class Equations:
             return cls(gram + prior.precision, left, centre, gram, left, max(squares, 0.0), weight, target)
         kappa, target = prior.intercept, level - float(mean @ prior.mean)
         if weight + kappa <= 0:
-            raise DataError("no row is left, and a flat prior on the intercept has no posterior without one.")
+            raise DataError(
+                "no rows are left, and an intercept with a flat prior has an improper posterior without "
+                "rows: keep at least one row, or set intercept_precision."
+            )
         side = -kappa * mean[:, None]
         inner = gram + prior.precision + kappa * np.outer(mean, mean)
         P = np.block([[inner, side], [side.T, np.full((1, 1), weight + kappa)]])
-        pull = np.append(left, weight * target)
-        return cls(P, pull, mean, gram, left, max(squares, 0.0), weight, target)
+        right_side = np.append(left, weight * target)
+        return cls(P, right_side, mean, gram, left, max(squares, 0.0), weight, target)
 
     def of_coefficients(self, prior: Prior) -> Matrix:
         """Return the precision of w alone, the height left to be whatever suits it."""
         p = len(self.centre)
-        if len(self.pull) == p:
+        if len(self.right_side) == p:
             return self.P
         kappa = prior.intercept or 0.0
         pulled = kappa * (self.weight / (self.weight + kappa))
@@ -99,8 +99,8 @@ class Equations:
     def height_for(self, step: Vector, prior: Prior) -> float:
         """Return the height that suits a step of w from the prior mean best."""
         kappa = prior.intercept or 0.0
-        pull = self.weight * self.target + kappa * float(self.centre @ step)
-        return pull / (self.weight + kappa) + float(self.centre @ prior.mean)
+        right_side = self.weight * self.target + kappa * float(self.centre @ step)
+        return right_side / (self.weight + kappa) + float(self.centre @ prior.mean)
 
     def residual_squares(self, step: Vector) -> float:
         """Return the squared residuals, added up, at a step from the prior mean."""
@@ -164,8 +164,8 @@ def solve(moments: Moments, prior: Prior) -> Posterior:
     if len(least) > p:
         least[p, p] = equations.weight
     root, log_determinant = inverse_root(equations.P, least)
-    step = root @ (root.T @ equations.pull)
-    step = step + root @ (root.T @ (equations.pull - equations.P @ step))
+    step = root @ (root.T @ equations.right_side)
+    step = step + root @ (root.T @ (equations.right_side - equations.P @ step))
     squares = equations.residual_squares(step) + equations.prior_squares(step, prior)
     height = float(step[p] + equations.centre @ prior.mean) if len(step) > p else 0.0
     log_ratio = 0.5 * (prior.log_determinant() - log_determinant)
@@ -181,12 +181,12 @@ def misfit(moments: Moments, prior: Prior, found: Posterior) -> float:
     equations = Equations.of(moments, prior)
     p = len(equations.centre)
     step = found.coef - prior.mean
-    if len(equations.pull) > p:
+    if len(equations.right_side) > p:
         step = np.append(step, found.height - float(equations.centre @ prior.mean))
     size = np.sqrt(np.diagonal(equations.P))
-    reach = np.abs(equations.pull / size).max(initial=0.0) + float(size @ np.abs(step))
+    reach = np.abs(equations.right_side / size).max(initial=0.0) + float(size @ np.abs(step))
     reach += np.sqrt(equations.squares + equations.weight * equations.target**2)
-    left = np.abs(equations.pull - equations.P @ step) / size
+    left = np.abs(equations.right_side - equations.P @ step) / size
     mean = float(left.max(initial=0.0)) / reach if reach > 0 else 0.0
     whitened = equations.P @ found.root / size[:, None]
     identity = whitened @ (found.root.T * size) - np.eye(len(size))

@@ -1,8 +1,8 @@
-"""Draws from a normal distribution cut to bounds and ordered levels, by Gibbs sampling of many chains.
+"""Draws from a normal distribution truncated to bounds and ordered levels, by Gibbs sampling of many chains.
 
 Chains begin at draws made one coefficient after the other, taken by their weights. A sweep draws every
 coefficient given all others; then the levels of a group from one on, moved together, which is quick where
-rows press them against each other; then every axis of the distribution before the cut, which is quick where
+rows press them against each other; then every axis of the untruncated distribution, which is quick where
 columns depend on each other and bounds are wide. All leave the distribution that is asked for as it is.
 Sweeps between two draws are doubled until chains no longer differ in their means by more than independent
 draws do.
@@ -17,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal, placed
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 CHAINS = 256
 ROUNDS = 16  # draws of a chain
@@ -37,7 +35,7 @@ SPREAD_OUT = 64  # columns for each sweep along coefficients that one along axes
 class Draws:
     """Coefficients (n, p), heights and noise variances; the standard error of the coefficients' means.
 
-    apart: the variance between chains' means over that of independent draws, for the worst coefficient.
+    variance_ratio: of chains' means over that of independent draws, for the worst coefficient.
     sweeps: between two draws of a chain.
     """
 
@@ -45,7 +43,7 @@ class Draws:
     height: Vector
     noise: Vector
     error: Vector
-    apart: float
+    variance_ratio: float
     sweeps: int
 
 
@@ -69,8 +67,8 @@ def draw(normal: TruncatedNormal, rng: np.random.Generator, n: int, sweeps: int 
             chains.sweep(pause)
             kept.append((chains.w.copy(), chains.height(), chains.sigma**2))
         W = np.stack([one[0] for one in kept])  # (rounds, chains, p)
-        apart, error = _between(W)
-        if sweeps is not None or apart <= SETTLED or doubling == DOUBLINGS:
+        variance_ratio, error = _between(W)
+        if sweeps is not None or variance_ratio <= SETTLED or doubling == DOUBLINGS:
             break
         pause *= 2
     coef = np.empty((W.shape[0] * W.shape[1], W.shape[2]))
@@ -78,11 +76,11 @@ def draw(normal: TruncatedNormal, rng: np.random.Generator, n: int, sweeps: int 
     whole = np.empty(W.shape[2])
     whole[normal.limits.layout] = error
     height, noise = (np.concatenate([one[k] for one in kept]) for k in (1, 2))
-    return Draws(coef[:n], height[:n], noise[:n], whole, apart, pause)
+    return Draws(coef[:n], height[:n], noise[:n], whole, variance_ratio, pause)
 
 
 def _between(W: Matrix) -> tuple[float, Vector]:
-    """Return how far chains are apart beside independent draws, and the standard error of the mean."""
+    """Return the variance ratio of the chains, and the standard error of the mean."""
     rounds, chains, p = W.shape
     if chains < 2 or not p:
         return 1.0, np.full(p, np.nan if p else 0.0)
@@ -110,7 +108,7 @@ class _Chains:
         self._axes = (self._rows * D) @ L
         size = np.abs(self._rows * D).sum(axis=1)
         self._axes[np.abs(self._axes) <= 1e-14 * size[:, None]] = 0.0  # what rounding left of zeros
-        self._together = [_Together(normal, self._precision, *ends) for ends in _tails(limits)]
+        self._together = [_JointLevels(normal, self._precision, *ends) for ends in _tails(limits)]
         self._turn = max(1, p // SPREAD_OUT)
         self._done = 0
         w, sigma, weight = normal.in_turn(rng.random((4 * count, p + 1)))
@@ -198,7 +196,7 @@ def _tails(limits: LevelLimits) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-class _Together:
+class _JointLevels:
     """The levels of a group from one on, which move by the same step."""
 
     def __init__(self, normal: TruncatedNormal, precision: Matrix, first: int, begin: int, end: int) -> None:

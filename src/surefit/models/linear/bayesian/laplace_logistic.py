@@ -19,6 +19,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.parameters import Count, Positive, RandomState, Tolerance
@@ -32,11 +33,11 @@ from surefit.engine.base import Engine
 from surefit.losses.base import Loss
 from surefit.losses.logistic import Logistic
 from surefit.models.base import Learned
-from surefit.models.linear.bayesian.constrained_mode import Bowl
+from surefit.models.linear.bayesian.constrained_mode import Quadratic
 from surefit.models.linear.bayesian.gaussian_posterior import inverse_root
 from surefit.models.linear.bayesian.prediction import ends, plane_spread, raw_root
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal
-from surefit.models.linear.bayesian.truncated_posterior import CutPosterior, TruncatedPosterior
+from surefit.models.linear.bayesian.truncated_posterior import TruncatedPosterior, TruncatedPosteriorMixin
 from surefit.models.linear.common.class_scores import LinearClassification
 from surefit.models.linear.common.constraints import Constraints, constrained
 from surefit.models.linear.common.mean_loss import MeanLossModel, plain_intercept
@@ -48,19 +49,16 @@ from surefit.solvers.objective.solver import Solution, Solver
 from surefit.solvers.squares.level_limits import LevelLimits
 from surefit.stats.curvature import Curvature
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-
-FAINT = 1e-6  # shape and rate of the gamma prior on the precision, as in BayesianRidge
+GAMMA_PRIOR = 1e-6  # shape and rate of the gamma prior on the precision, as in BayesianRidge
 SETTLED = 1e-7  # of a change of the chosen log-precision
 ROUNDS = 100  # of choosing it
 
 
-def likelier(coef: Vector, root: Matrix, precision: float) -> float:
+def precision_update(coef: Vector, root: Matrix, precision: float) -> float:
     """The precision of another step; the same where the evidence is greatest."""
     spread = np.einsum("ij,ij->i", root[: len(coef)], root[: len(coef)])
     explained = float((1.0 - precision * spread).sum())
-    return (explained + 2 * FAINT) / (float(coef @ coef) + 2 * FAINT)
+    return (explained + 2 * GAMMA_PRIOR) / (float(coef @ coef) + 2 * GAMMA_PRIOR)
 
 
 class PrecisionSearch:
@@ -73,7 +71,7 @@ class PrecisionSearch:
     def following(self, coef: Vector, root: Matrix, precision: float) -> float | None:
         """Return the next precision to try; None at the end."""
         place = log(precision)
-        move = log(likelier(coef, root, precision)) - place
+        move = log(precision_update(coef, root, precision)) - place
         self._rounds += 1
         if abs(move) <= SETTLED or self._rounds > ROUNDS:
             return None
@@ -114,7 +112,7 @@ PROVED = 1e-6  # what may be left of a covariance times its inverse, and of that
 class BayesianLogisticRegressionParameters:
     """The mode; R with RR' the covariance of w and of the score at ``center``; the prior; the evidence.
 
-    free_mean: under constraints, the mean of the normal distribution that is cut to them. free_mode: the mode
+    free_mean: under constraints, the mean of the normal distribution before truncation. free_mode: the mode
     without them, packed, where the evidence of that chose the precision.
     """
 
@@ -131,20 +129,22 @@ class BayesianLogisticRegressionParameters:
     log_evidence_error: float = 0.0
 
 
-class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierMixin, MeanLossModel):
+class BayesianLogisticRegression(
+    TruncatedPosteriorMixin, LinearClassification, ClassifierMixin, MeanLossModel
+):
     r"""Approximate :math:`p(w, b | X, y) \propto e^{-\sum_i s_i \log(1 + e^{-y_i z_i}) - w'\Lambda w / 2}`.
 
     By Laplace's method: a normal distribution at the mode, with the inverse of the second derivatives there
-    as covariance. prior_precision: Lambda: a number, one a column, or "evidence", which chooses the number
+    as covariance. prior_precision: Lambda: a number, one per column, or "evidence", which chooses the number
     that makes the classes most likely. The prior of the intercept is flat. tol: the relative duality gap of
     the mode. max_iter: of the solver. warm_start: whether to go on from the last fit.
 
     ``coef_`` is the mode, ``posterior_`` the distribution, ``log_evidence_`` Laplace's estimate of it.
 
-    constraints: as in :class:`~surefit.LinearModel`. The prior is cut to them; ``coef_`` is the mode within,
-    and the posterior the normal distribution with the slope and the second derivatives there, cut to the set:
-    ``posterior_mean_``, spreads and draws are by Gibbs sampling that starts at random_state. A precision by
-    evidence is that of the model without constraints.
+    constraints: as in :class:`~surefit.LinearModel`. The prior is truncated to them; ``coef_`` is the
+    constrained mode, and the posterior is the normal distribution with the gradient and Hessian there,
+    truncated: ``posterior_mean_``, spreads and draws are by Gibbs sampling seeded by random_state. A
+    precision by evidence is that of the model without constraints.
 
     >>> from surefit import BayesianLogisticRegression
     >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["no", "no", "yes", "yes"]
@@ -208,12 +208,13 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         share = float(objective.targets.total[0]) / float(objective.targets.weight)
         if not 0 < share < 1:
             raise DataError(
-                "only rows of one class have weight, and a classifier needs at least two classes."
+                "only rows of one class have positive weight, and a classifier needs at least two classes: "
+                "give rows of another class a weight."
             )
         start, steps, free = self._start(objective), 0, None
         precision = _precision_of(self._penalty(objective), objective)
         if isinstance(self.prior_precision, str):
-            free, precision, steps = self._likeliest(objective, precision, start, trace)
+            free, precision, steps = self._maximise_evidence(objective, precision, start, trace)
         solution, free_mode = free, None
         if solution is None or self.constraints is not None:
             objective.penalty = self._held(precision, objective)
@@ -225,7 +226,7 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         parameters = replace(found, n_iter=max(steps, 1), free_mode=free_mode)
         return Learned(parameters, self._proof(objective, solution), self._evidence(objective, solution))
 
-    def _likeliest(
+    def _maximise_evidence(
         self, objective: Objective, precision: Any, start: Vector | None, trace: Trace
     ) -> tuple[Solution, float, int]:
         """Return the mode without constraints at the precision that the evidence chooses, and its steps."""
@@ -272,8 +273,8 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         least[np.arange(p), np.arange(p)] = precision
         if not np.diagonal(inner + least).all():
             raise DataError(
-                "BayesianLogisticRegression: at the mode within the constraints all probabilities are 0 or 1 "
-                "to the last digit, which leaves the intercept without a posterior: widen the bounds."
+                "BayesianLogisticRegression: all probabilities at the constrained mode are 0 or 1 to "
+                "machine precision, so the posterior of the intercept is improper: widen the bounds."
             )
         return center, *inverse_root(inner + least, least)
 
@@ -297,7 +298,7 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
     def _within(
         self, objective: Objective, x: Vector, found: BayesianLogisticRegressionParameters
     ) -> BayesianLogisticRegressionParameters:
-        """Cut to the constraints the normal distribution that has the slope and the bend of the mode."""
+        """Truncate to the constraints the normal distribution with the gradient and Hessian at the mode."""
         slope = self._slope(objective, x, found.precision, found.center)
         step = found.root.T @ slope
         mean = self._plane(found.coef, found.intercept, found.center) - found.root @ step
@@ -333,12 +334,12 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         slope = self._slope(objective, self._packed(), self.precision_, self.center_)
         here = self._plane(self.coef_, self.intercept_, self.center_)
         mean = here if self.free_mean_ is None else self.free_mean_
-        parts = {**gap.parts, "covariance": Bowl(mean, inner, self.root_, 1.0).misfit(inner @ mean)}
+        parts = {**gap.parts, "covariance": Quadratic(mean, inner, self.root_, 1.0).misfit(inner @ mean)}
         if self.free_mean_ is not None:
             size = np.sqrt(np.diagonal(inner))
             reach = float(size @ (np.abs(here) + np.abs(mean)))
             left = np.abs(inner @ (here - mean) - slope) / size
-            parts["mean before the cut"] = float(left.max()) / reach
+            parts["mean before truncation"] = float(left.max()) / reach
         if isinstance(self.prior_precision, str):
             coef, root = self.coef_, self.root_
             if self.free_mode_ is not None:
@@ -347,15 +348,17 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
                 parts["gap without constraints, over what is allowed"] = PROVED * free.value / free.tolerance
                 coef, _ = objective.split(self.free_mode_)
                 root = self._spread(objective, self.free_mode_, self.precision_)[1]
-            moved = likelier(coef, root, self.precision_) / self.precision_
+            moved = precision_update(coef, root, self.precision_) / self.precision_
             parts["change of the log-precision"] = abs(float(np.log(moved)))
         proved = max(value for name, value in parts.items() if name not in gap.parts) <= PROVED
         value = gap.value if proved else np.inf
         return Certificate(gap.claim, gap.measure, value, gap.tolerance, parts, gap.witness)
 
-    def _make_cut(self, limits: LevelLimits) -> TruncatedPosterior:
+    def _truncate(self, limits: LevelLimits) -> TruncatedPosterior:
         normal = TruncatedNormal(self.free_mean_, self.root_, limits)
-        return TruncatedPosterior(normal, self.center_, seed=self.random_state, uncut=self._uncut())
+        return TruncatedPosterior(
+            normal, self.center_, seed=self.random_state, untruncated=self._untruncated()
+        )
 
     def predict_proba(
         self,
@@ -382,7 +385,7 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
         return self._answer(partial(self._chances, by=by, draws=draws), X, to, labels)
 
     def _chances(self, X: Any, by: Way, draws: Matrix | None) -> Matrix:
-        cut = self._cut()
+        truncated = self._truncated()
         if draws is not None:
             p = len(self.coef_)
             moved = np.asarray(X @ draws[:, :p].T) - draws[:, :p] @ self.center_
@@ -390,15 +393,15 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
             return np.column_stack([1.0 - yes, yes])
         z = self._linear(X)
         if by == "probit":
-            spread = plane_spread(X, self.center_, self.root_) if cut is None else cut.spreads(X)
+            spread = plane_spread(X, self.center_, self.root_) if truncated is None else truncated.spreads(X)
             z = z / np.sqrt(1.0 + pi / 8.0 * spread)
         return np.column_stack([expit(-z), expit(z)])
 
     def _draws(self, n: int, rng: np.random.Generator) -> Matrix:
         """Draw (w, score at the centre)."""
-        cut = self._cut()
-        if cut is not None:
-            found = cut.drawn(n, rng)
+        truncated = self._truncated()
+        if truncated is not None:
+            found = truncated.drawn(n, rng)
             return np.column_stack([found.coef, found.height]) if self.fit_intercept else found.coef
         mean = np.append(self.coef_, self.intercept_ + self.center_ @ self.coef_)
         mean = mean if self.fit_intercept else self.coef_
@@ -412,8 +415,8 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
             draws[:, -1] -= draws[:, :-1] @ self.center_
         return draws
 
-    def _uncut(self) -> MultivariateNormal:
-        """The distribution without the cut."""
+    def _untruncated(self) -> MultivariateNormal:
+        """The distribution without truncation."""
         root, mean = raw_root(self.root_, self.center_), self.free_mean_
         mean = self._plane(self.coef_, self.intercept_, self.center_) if mean is None else np.array(mean)
         if self.fit_intercept:
@@ -424,14 +427,14 @@ class BayesianLogisticRegression(CutPosterior, LinearClassification, ClassifierM
     def posterior_(self) -> MultivariateNormal | TruncatedPosterior:
         """The normal distribution of the coefficients, and of the intercept behind them."""
         check_is_fitted(self)
-        return self._cut() or self._uncut()
+        return self._truncated() or self._untruncated()
 
     def credible_interval(self, level: float = 0.95) -> Matrix:
         """Lower and upper bound for each coefficient, and for the intercept behind them."""
         check_is_fitted(self)
-        cut = self._cut()
-        if cut is not None:
-            return cut.quantiles(level)
+        truncated = self._truncated()
+        if truncated is not None:
+            return truncated.quantiles(level)
         root = raw_root(self.root_, self.center_)
         mean = np.append(self.coef_, self.intercept_) if self.fit_intercept else self.coef_
         return ends(stats.norm(loc=mean, scale=np.sqrt(np.einsum("ij,ij->i", root, root))), level)

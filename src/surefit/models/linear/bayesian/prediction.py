@@ -7,26 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.models.linear.bayesian.truncated_posterior import TruncatedPosterior
 from surefit.models.linear.common.base import LinearPrediction
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class BayesianPrediction(LinearPrediction):
     """Predictions whose spread is that of the coefficients plus that of the noise.
 
-    A family writes ``_spreads``, the variance of the mean at each of some rows, and ``_noise``; and ``_cut``
-    where constraints cut the posterior, which is then known by draws.
+    A family writes ``_spreads``, the variance of the mean at each row, and ``_noise``; and ``_truncated``
+    where constraints truncate the posterior, which is then known by draws.
     """
 
-    def _cut(self) -> TruncatedPosterior | None:
+    def _truncated(self) -> TruncatedPosterior | None:
         """Return the posterior within constraints; None without any."""
         return None
 
@@ -53,11 +50,11 @@ class BayesianPrediction(LinearPrediction):
         return None if both is None else (both[:, 0], both[:, 1])
 
     def _mean_and_std(self, X: Any) -> Matrix:
-        cut = self._cut()
-        if cut is None:
+        truncated = self._truncated()
+        if truncated is None:
             variance = (self._spreads(X) + self._noise()) * _stretch(self._freedom())
         else:
-            variance = cut.spreads(X) + cut.noise
+            variance = truncated.spreads(X) + truncated.noise
         return np.column_stack([self._linear(X), np.sqrt(variance)])
 
     def predictive(self, X: Any, *, of: str = "new") -> Any:
@@ -67,10 +64,10 @@ class BayesianPrediction(LinearPrediction):
         constraints a mixture of normal ones, one for each draw from the posterior.
         """
         _check_kind(of)
-        cut = self._fitted_cut()
-        if cut is not None:
-            planes = self._answer(lambda X: cut.at(X, of).planes, X)  # type: ignore[attr-defined]
-            return cut.predictive(planes, of)
+        truncated = self._fitted_truncated()
+        if truncated is not None:
+            planes = self._answer(lambda X: truncated.at(X, of).planes, X)  # type: ignore[attr-defined]
+            return truncated.predictive(planes, of)
         both = self._answer(self._mean_and_spread, X)  # type: ignore[attr-defined]
         scale = np.sqrt(both[:, 1] + (self._noise() if of == "new" else 0.0))
         freedom = self._freedom()
@@ -86,14 +83,14 @@ class BayesianPrediction(LinearPrediction):
     def predict_interval(self, X: Any, *, level: float = 0.95, of: str = "new") -> Matrix:
         """Lower and upper bound for each row, (n, 2): of a "new" observation, or of the "mean" there."""
         _check_kind(of)
-        cut = self._fitted_cut()
-        if cut is not None:
-            return self._answer(lambda X: cut.intervals(X, level, of), X)  # type: ignore[attr-defined]
+        truncated = self._fitted_truncated()
+        if truncated is not None:
+            return self._answer(lambda X: truncated.intervals(X, level, of), X)  # type: ignore[attr-defined]
         return ends(self.predictive(X, of=of), level)
 
-    def _fitted_cut(self) -> TruncatedPosterior | None:
+    def _fitted_truncated(self) -> TruncatedPosterior | None:
         check_is_fitted(self)
-        return self._cut()
+        return self._truncated()
 
 
 def _check_kind(of: str) -> None:

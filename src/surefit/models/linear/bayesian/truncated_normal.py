@@ -1,4 +1,4 @@
-r"""A normal distribution of coefficients, cut to bounds and ordered levels, and how likely the set is.
+r"""A normal distribution of coefficients, truncated to bounds and ordered levels, and how likely the set is.
 
 Coefficients are written as :math:`w = m + \sigma D L z`, with deviations D, a triangular L of rows of length
 one and independent normal z. One after the other, each has a normal distribution given those before it, cut
@@ -21,20 +21,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import root
 from scipy.special import gammaincinv, logsumexp
 from scipy.stats import qmc
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.distributions.special import HALF_LOG_2PI
 from surefit.distributions.truncated_standard_normal import excess_between, log_between
 from surefit.solvers.squares.active_set import ConstrainedQuadratic
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 MOST_COLUMNS = 100  # for which two equations each are solved
 
@@ -99,10 +96,10 @@ WORK = 2e9  # multiplications that a probability may take: fewer points for more
 
 @dataclass(frozen=True)
 class TruncatedNormal:
-    """The normal distribution of (w, h) with mean m and covariance noise RR', w cut to the limits.
+    """The normal distribution of (w, h) with mean m and covariance noise RR', w truncated to the limits.
 
     h, the height of the plane, is the last entry of mean and root where these have one more than the limits.
-    shape, scale: of the inverse gamma distribution of the noise before the cut; None and the noise itself
+    shape, scale: of the inverse gamma distribution of the noise before truncation; None and the noise itself
     where that is known.
 
     >>> limits = LevelLimits(np.zeros(2), np.full(2, np.inf), [])
@@ -144,7 +141,7 @@ class TruncatedNormal:
 
     @property
     def middle(self) -> Vector:
-        """The mean before the cut, in the layout of the limits."""
+        """The mean before truncation, in the layout of the limits."""
         return self.mean[: len(self.limits.lower)][self.limits.layout]
 
     @cached_property
@@ -156,9 +153,9 @@ class TruncatedNormal:
         inverse = linalg.solve_triangular(self.L, np.eye(len(order)), lower=True) / self.deviation
         mean, precision = self.mean[: len(order)], np.empty((len(order), len(order)))
         precision[np.ix_(order, order)] = inverse.T @ inverse
-        pull = precision @ mean
+        right_side = precision @ mean
         size = np.sqrt(np.diagonal(precision))
-        problem = ConstrainedQuadratic(precision, pull, float(size @ np.abs(mean)) ** 2, limits)
+        problem = ConstrainedQuadratic(precision, right_side, float(size @ np.abs(mean)) ** 2, limits)
         return np.asarray(inverse @ (problem.coef(problem.solve(0.0, mean)) - mean)[order])
 
     def sigmas(self, uniform: Vector) -> tuple[Vector, Vector]:
@@ -204,7 +201,7 @@ class TruncatedNormal:
 
     @one_blas_thread()
     def log_probability(self, seed: int = 0) -> tuple[float, float]:
-        """Return the logarithm of the probability of the set before the cut, and its standard error.
+        """Return the logarithm of the probability of the set before truncation, and its standard error.
 
         By scrambled points that fill the cube evenly, several times over; the error is that of their mean.
         Where a coefficient is held at one number, the density there takes the place of its probability.

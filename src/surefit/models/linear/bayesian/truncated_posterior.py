@@ -1,7 +1,7 @@
-"""A posterior cut to constraints: its mean and spread by draws, and what it predicts.
+"""A posterior truncated to constraints: its mean and spread by draws, and what it predicts.
 
-Draws predict a mixture of normal distributions for each row. A model whose posterior constraints may cut
-makes the distribution within when it is asked for.
+Draws predict a mixture of normal distributions for each row. A model with constraints
+makes the truncated distribution when it is asked for.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from scipy import sparse
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.models.linear.bayesian.gibbs_sampling import Draws, draw
 from surefit.models.linear.bayesian.truncated_normal import TruncatedNormal
 from surefit.models.linear.common.constraints import limits_of
 from surefit.solvers.squares.level_limits import LevelLimits
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,10 @@ class Predictive:
     def pdf(self, x: Any) -> Vector:
         """Return the density at x, one number or one a row."""
         if not self.scale.any():
-            raise RefusalError("draws of a plane have no density: ask for of='new', or for cdf and ppf.")
+            raise RefusalError(
+                "the posterior of the mean is known by draws and has no density: use of='new', or cdf and "
+                "ppf."
+            )
         z = (_column(x) - self.planes) / self.scale
         return np.asarray((np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * self.scale)).mean(axis=1))
 
@@ -98,7 +99,7 @@ class Predictive:
 
     def _quantile(self, q: float, probability: Any, turn: float) -> Vector:
         if not 0 <= q <= 1:
-            raise ParameterError(f"q={q!r} is not allowed; it must be a probability.")
+            raise ParameterError(f"q={q!r} is not allowed; it must be a probability, a number in [0, 1].")
         if not self.scale.any():
             return np.quantile(self.planes, q if turn > 0 else 1.0 - q, axis=1)
         if q in (0.0, 1.0):
@@ -130,11 +131,11 @@ ROWS = 1024  # whose planes are laid out at once
 
 @dataclass(frozen=True)
 class TruncatedPosterior:
-    """Coefficients with a normal distribution cut to a set, and a plane through (center, height).
+    """Coefficients with a normal distribution truncated to a set, and a plane through (center, height).
 
     used: which columns have a coefficient that is not zero for good. height: that of the plane at the centre,
     where it is no part of the distribution; None for a model whose plane has its height drawn, or none.
-    seed: where the draws of mean, variance and predictions start. uncut: the distribution before the cut.
+    seed: where the draws of mean, variance and predictions start. untruncated: that before truncation.
 
     >>> from surefit.solvers.squares.level_limits import LevelLimits
     >>> limits = LevelLimits(np.zeros(1), np.full(1, np.inf), [])
@@ -148,7 +149,7 @@ class TruncatedPosterior:
     used: NDArray[np.bool_] | None = None
     height: float | None = None
     seed: Any = 0
-    uncut: Any = None
+    untruncated: Any = None
 
     @property
     def _has_intercept(self) -> bool:
@@ -166,7 +167,7 @@ class TruncatedPosterior:
             coef, error = np.zeros((n, len(self.used))), np.zeros(len(self.used))
             coef[:, self.used], error[self.used] = found.coef, found.error
         height = found.height if self.height is None else np.full(n, self.height)
-        return Draws(coef, height, found.noise, error, found.apart, found.sweeps)
+        return Draws(coef, height, found.noise, error, found.variance_ratio, found.sweeps)
 
     def sample(self, n: int, random_state: Any = None) -> Matrix:
         """Draw coefficients, (n, p + 1), the intercept last where there is one."""
@@ -220,14 +221,15 @@ class TruncatedPosterior:
 
     def log_density(self, x: Any) -> Any:
         """Return that of coefficients, with the intercept behind them; -inf outside the set."""
-        if self.uncut is None:
+        if self.untruncated is None:
             raise RefusalError(
-                "this posterior fixes the intercept, and has no density with it: draw from it."
+                "this posterior has a fixed intercept, so coefficients and intercept have no joint density: "
+                "use sample_posterior."
             )
         points = np.atleast_2d(np.asarray(x, dtype=np.float64))
         limits = self.normal.limits
         inside = np.array([limits.holds(point[: len(limits.lower)]) for point in points])
-        found = np.where(inside, self.uncut.log_density(points) - self._log_probability, -np.inf)
+        found = np.where(inside, self.untruncated.log_density(points) - self._log_probability, -np.inf)
         return found if np.ndim(x) > 1 else found[0]
 
     @cached_property
@@ -276,10 +278,10 @@ def _checked(level: float) -> float:
     return float(level)
 
 
-class CutPosterior:
+class TruncatedPosteriorMixin:
     """A model with a parameter ``constraints``, whose fit under them leaves ``free_mean_`` behind.
 
-    A family writes ``_make_cut``. Nothing is drawn before somebody asks; draws are kept from then on.
+    A family writes ``_truncate``. Nothing is drawn before somebody asks; draws are kept from then on.
     """
 
     constraints: Any
@@ -290,20 +292,20 @@ class CutPosterior:
     fit_intercept: bool
 
     @abstractmethod
-    def _make_cut(self, limits: LevelLimits) -> TruncatedPosterior:
+    def _truncate(self, limits: LevelLimits) -> TruncatedPosterior:
         """Return the posterior within limits."""
 
     def _limits(self, columns: int) -> LevelLimits:
         return limits_of(type(self).__name__, self.constraints, columns)
 
-    def _cut(self) -> TruncatedPosterior | None:
+    def _truncated(self) -> TruncatedPosterior | None:
         """Return the posterior within constraints; None without any."""
         mean = self.free_mean_
         if mean is None:
             return None
-        kept = self.__dict__.get("_kept_cut")
+        kept = self.__dict__.get("_kept_truncated")
         if kept is None or kept[0] is not mean:  # of another fit
-            kept = self._kept_cut = mean, self._make_cut(self._limits(len(self.coef_)))
+            kept = self._kept_truncated = mean, self._truncate(self._limits(len(self.coef_)))
         return kept[1]
 
     @property
@@ -313,14 +315,14 @@ class CutPosterior:
         Without constraints both are one. Within them it is that of draws, with ``posterior_mean_error_``.
         """
         check_is_fitted(self)
-        cut = self._cut()
-        if cut is not None:
-            return cut.mean
+        truncated = self._truncated()
+        if truncated is not None:
+            return truncated.mean
         return np.append(self.coef_, self.intercept_) if self.fit_intercept else np.array(self.coef_)
 
     @property
     def posterior_mean_error_(self) -> Vector:
         """The Monte Carlo standard error of the mean of each coefficient; 0 without constraints."""
         check_is_fitted(self)
-        cut = self._cut()
-        return np.zeros(len(self.coef_)) if cut is None else cut.error
+        truncated = self._truncated()
+        return np.zeros(len(self.coef_)) if truncated is None else truncated.error

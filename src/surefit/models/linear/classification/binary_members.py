@@ -123,7 +123,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         if missing:
             raise DataError(
                 f"{type(self).__name__}: a callback stopped the fit after {len(members) - missing} of "
-                f"{len(members)} members, which are no classifier yet."
+                f"{len(members)} binary classifiers, and prediction needs all of them: let the fit finish."
             )
         proofs = [member.certificate_ for member in members if isinstance(member, Estimator)]
         proof = _worst(proofs if self._is_own() else [_again(0.0), *proofs])
@@ -138,7 +138,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         """What each member sees; a regression sees its two classes as the numbers 0 and 1."""
         numbers = is_regressor(self.estimator)
         return [
-            _part(source, AsNumbers(rows), None) if numbers and k not in alike else _part(source, rows, TWO)
+            _part(source, MemberRows(rows), None) if numbers and k not in alike else _part(source, rows, TWO)
             for k, rows in enumerate(self._parts(source.schema))
         ]
 
@@ -177,8 +177,8 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
             return _worst(proofs)
         if self.certificate_.claim == "estimated":
             raise RefusalError(
-                f"the members of this {type(self).__name__} learnt by partial_fit, which keeps no rows, so "
-                "there is nothing to compute its certificate again from: fit all rows at once."
+                f"the members of this {type(self).__name__} were fitted by partial_fit, which keeps no rows, "
+                "so its certificate cannot be recomputed: fit all rows at once."
             )
         pairs = zip(self.estimators_, sources, self._foreign(sources, alike), strict=True)
         gaps = [_apart(one, two, part) for one, part, two in pairs if two is not None]
@@ -196,14 +196,17 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
             source = self._source(X, y, sample_weight, reset=first, classes=known)
             schema = source.schema if first else self._schema
             if not first and (schema.classes is None) != (source.schema.classes is None):
-                raise DataError("y has one class a row here and several labels there: keep to one of them.")
+                raise DataError(
+                    "y is multilabel in one call of partial_fit and has one class per row in another: use "
+                    "the same kind of target in all calls."
+                )
             members = [None] * len(self._parts(schema)) if first else self.estimators_
             wrong = self._share_wrong(source, first)
             self.trace_ = Trace()
             members = updated_members(self.estimator, members, self._parts(schema), source)
             proofs = [member.certificate_ for member in members if hasattr(member, "certificate_")]
             if not self._is_own():
-                measure = "share of rows labelled otherwise before they were learnt from"
+                measure = "share of rows misclassified before they were learnt from"
                 proofs = [Certificate("estimated", measure, wrong, np.inf)]
             self._schema = schema
             self._adopt(Learned(self._learnt(members, schema, None), _worst(proofs)), schema)
@@ -260,7 +263,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
 
 
 @dataclass(frozen=True, slots=True)
-class AsNumbers:
+class MemberRows:
     """The rows of a member, its target as numbers."""
 
     rows: Rows

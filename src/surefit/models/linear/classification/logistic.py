@@ -152,7 +152,8 @@ class LogisticBase(SparseCoefficients, LinearClassification, ClassifierMixin, Me
             y = np.asarray(rows.y)[rows.weight > 0]
             if len(y) and (y == y[0]).all():
                 raise DataError(
-                    "all rows of y that count are of one class, and a classifier needs at least two."
+                    "all rows of positive weight are of one class, and a classifier needs at least two: "
+                    "give rows of another class a weight."
                 )
         return objective
 
@@ -220,7 +221,7 @@ class LogisticRegression(LogisticInference, LogisticBase):
 
     f is the logistic loss for two classes and the softmax's cross-entropy for more; C=inf leaves the penalty
     out, l1_ratio is :math:`\rho`. correction="firth" maximises Firth's bias-reduced likelihood of two classes
-    instead, which is finite for classes that can be told apart. class_weight: what the weight of a row is
+    instead, which has a finite maximum for separable classes. class_weight: what the weight of a row is
     multiplied by, one number a class; "balanced" gives all classes the same weight in total. tol: 100 times
     the duality gap, relative to the loss of a constant, at which to stop. solver: the guide says what each
     name runs; "auto", and all that name no algorithm, are chosen by cost. "liblinear" penalises the
@@ -282,8 +283,8 @@ class LogisticRegression(LogisticInference, LogisticBase):
             changed = self.C not in (1.0, np.inf) or self.l1_ratio or self.constraints is not None
             if changed or self.solver == "liblinear":
                 raise ParameterError(
-                    "LogisticRegression: correction='firth' takes the place of a penalty: "
-                    "leave C, l1_ratio, constraints and solver as they are."
+                    "LogisticRegression: correction='firth' does not support penalties, constraints or "
+                    "solver='liblinear': leave C, l1_ratio, constraints and solver at their defaults."
                 )
             return np.inf, 0.0
         return old_penalty(self.penalty, self.C, self.l1_ratio)
@@ -332,7 +333,35 @@ class LogisticRegression(LogisticInference, LogisticBase):
 
     def _targets_at_once(self, X: Any, y: Any, weight: Any) -> Any:
         """Return what learns many targets of these rows together; None where each is learnt alone."""
-        return targets_at_once(self, X, y, weight)
+        if type(self) is not LogisticRegression:
+            return None
+        model = clone(self)
+        validate(model)
+        plain = model.penalty == "deprecated" and not model.l1_ratio and np.isfinite(model.C)
+        usual = model.correction is None and model.constraints is None and model.class_weight is None
+        if not (plain and usual) or model.solver == "liblinear" or model.warm_start or has_callbacks(model):
+            return None
+        return model._prepare_targets(X, y, weight)
+
+    def _prepare_targets(self, X: Any, y: Any, weight: Any) -> TargetsAtOnce | None:
+        source = self._source(X, y, weight)
+        batch, classes = in_memory(source), source.schema.classes
+        if batch is None or type(batch.X) is not np.ndarray or classes is None or len(classes) != 2:
+            return None
+        rows = np.asarray(batch.X, dtype=np.float64)
+        if len(rows) < ROWS_A_COLUMN * rows.shape[1]:
+            return None
+        given = np.ones(len(rows)) if batch.weight is None else batch.weight
+        codes = np.asarray(batch.y)
+        share = float(given @ codes / given.sum())
+        if not 0 < share < 1:
+            return None
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                learner = ManyLogits.of(rows, given, C=self.C, share=share, intercept=self.fit_intercept)
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError):  # numbers out of range: a fit says which
+            return None
+        return TargetsAtOnce(learner, classes, codes, GAP * self.tol)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         if self.correction != "firth":
@@ -391,33 +420,3 @@ class TargetsAtOnce:
         if method == "predict_proba":
             return np.column_stack([Logistic.link.inverse(-scores), Logistic.link.inverse(scores)])
         return scores
-
-
-def targets_at_once(model: Any, X: Any, y: Any, weight: Any) -> TargetsAtOnce | None:
-    """Prepare a copy of a logistic regression for many targets; None where it learns them one by one."""
-    if type(model) is not LogisticRegression:
-        return None
-    model = clone(model)
-    validate(model)
-    plain = model.penalty == "deprecated" and not model.l1_ratio and np.isfinite(model.C)
-    usual = model.correction is None and model.constraints is None and model.class_weight is None
-    if not (plain and usual) or model.solver == "liblinear" or model.warm_start or has_callbacks(model):
-        return None
-    source = model._source(X, y, weight)
-    batch, classes = in_memory(source), source.schema.classes
-    if batch is None or type(batch.X) is not np.ndarray or len(classes) != 2:
-        return None
-    rows = np.asarray(batch.X, dtype=np.float64)
-    if len(rows) < ROWS_A_COLUMN * rows.shape[1]:
-        return None
-    given = np.ones(len(rows)) if batch.weight is None else batch.weight
-    codes = np.asarray(batch.y)
-    share = float(given @ codes / given.sum())
-    if not 0 < share < 1:
-        return None
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            learner = ManyLogits.of(rows, given, C=model.C, share=share, intercept=model.fit_intercept)
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError):  # numbers out of range: a fit says which
-        return None
-    return TargetsAtOnce(learner, classes, codes, GAP * model.tol)

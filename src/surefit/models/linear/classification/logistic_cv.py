@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.parameters import Count, Has, Interval, Positive, RandomState, Tolerance
 from surefit.core.trace import Trace
@@ -27,21 +28,19 @@ from surefit.models.linear.classification.logistic import (
 )
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sparse.cross_validation import Choice
-from surefit.models.linear.squares.folds import Cut, Fold
+from surefit.models.linear.squares.folds import Fold, FoldSplitter
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, Solver
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class PathOfFold:
     """For each ratio and strength: the score of the rows left out, packed points, shaped ones, iterations."""
 
-    scores: Array
-    packed: Array
-    shaped: Array
+    scores: Vector
+    packed: Vector
+    shaped: Vector
     n_iter: NDArray[np.int32]
 
 
@@ -51,59 +50,12 @@ class Chosen:
 
     C: float
     l1_ratio: float
-    start: Array
-    Cs: Array
-    l1_ratios: Array
-    scores: Array
-    paths: Array
+    start: Vector
+    Cs: Vector
+    l1_ratios: Vector
+    scores: Vector
+    paths: Vector
     n_iter: NDArray[np.int32]
-
-
-def path_of_fold(model: Any, fold: Fold, engine: Engine, Cs: Array, ratios: Array) -> PathOfFold:
-    """Fit every ratio and strength, each from where the last one ended, and score the rows left out."""
-    model.trial(float(Cs[0]), float(ratios[0]))
-    objective: Objective = model._bound(fold.train, engine)
-    scores, packed, shaped, steps = [], [], [], []
-    for ratio in ratios:
-        start = None
-        for C in Cs:
-            model.trial(float(C), float(ratio))
-            objective.penalty = model._within_constraints(objective)
-            solution = model._solver(objective).solve(objective, start, Trace())
-            start = solution.x
-            coef, intercept = model._shaped(objective, solution)
-            scores.append(_score(model, fold, engine, coef, intercept))
-            packed.append(start)
-            shaped.append(np.column_stack([coef, intercept]) if model.fit_intercept else coef)
-            steps.append(max(solution.iterations, 1))
-    grid = (len(ratios), len(Cs))
-    return PathOfFold(
-        np.reshape(scores, grid),
-        np.reshape(packed, (*grid, *packed[0].shape)),
-        np.reshape(shaped, (*grid, *shaped[0].shape)),
-        np.reshape(steps, grid).astype(np.int32),
-    )
-
-
-def _score(model: Any, fold: Fold, engine: Engine, coef: Array, intercept: Array) -> float:
-    """Return the score of the rows left out, the weights of their classes not counted."""
-    if model.scoring in ("warn", "neg_log_loss"):
-        held_out = Objective(fold.test, engine, model._loss(fold.test.schema), NoPenalty())
-        held_out.outputs = None if len(coef) == 1 else len(coef)
-        point = np.vstack([coef.T, intercept])
-        return -held_out.at(point[:, 0] if len(coef) == 1 else point, 0).value
-    if fold.rows is None:
-        raise ParameterError(
-            "LogisticRegressionCV: a table that is read piece by piece is scored by its logarithmic loss: "
-            "leave scoring as it is, or load the table as one array."
-        )
-    classes = fold.test.schema.classes
-    assert classes is not None
-    rows = fold.rows
-    weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-    labels = classes[np.asarray(rows.y)]
-    judge = _of_all_classes(scorer(model.scoring), classes)
-    return float(judge(model.scored_as(coef, intercept, classes), rows.X, labels, **weights))
 
 
 def _of_all_classes(judge: Any, classes: NDArray[Any]) -> Any:
@@ -118,11 +70,11 @@ def _of_all_classes(judge: Any, classes: NDArray[Any]) -> Any:
     if len(classes) == 2 and "pos_label" in takes:
         told["pos_label"] = classes[-1]
     told |= getattr(judge, "_kwargs", {})
-    better = judge._sign == 1
+    better = getattr(judge, "_sign", 1) == 1
     return make_scorer(measure, greater_is_better=better, response_method=judge._response_method, **told)
 
 
-def choose(Cs: Array, ratios: Array, found: list[PathOfFold], rule: Choice) -> Chosen:
+def choose(Cs: Vector, ratios: Vector, found: list[PathOfFold], rule: Choice) -> Chosen:
     """Choose the best mean score, or the smallest C within one standard error of it.
 
     Folds count alike; the standard error is that of their mean, at the best point.
@@ -173,7 +125,7 @@ class LogisticRegressionCV(LogisticBase):
     Cs: which strengths, or how many between 1e-4 and 1e4. cv: folds, as in scikit-learn: 5 by default, each
     with its share of every class. scoring: a name or a scorer of scikit-learn; minus the mean logarithmic
     loss by default. choice: "best", or "one_standard_error" for the smallest C whose score is within a
-    standard error of the best. folds: "order" cuts by the numbers of the rows, "content" by what is in them,
+    standard error of the best. folds: "order" assigns them by row number, "content" by the values of the row,
     equal rows together, so that weight 2 is the row twice. Defaults of "warn" mean what scikit-learn has
     announced: l1_ratios=(0,), the logarithmic loss, attributes without an axis of classes. The rest is as in
     :class:`~surefit.LogisticRegression`, constraints included, which every fold keeps. dual, n_jobs, verbose,
@@ -277,21 +229,67 @@ class LogisticRegressionCV(LogisticBase):
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         if not self.refit:
             raise RefusalError(
-                "LogisticRegressionCV: the mean of the folds' coefficients, which refit=False asks for, is "
-                "the minimum of nothing and cannot be proved: keep refit=True; coefs_paths_ has them all."
+                "LogisticRegressionCV: refit=False averages the coefficients of the folds, which minimise "
+                "no objective and have no certificate: keep refit=True; coefs_paths_ has the coefficients "
+                "of every fold."
             )
         Cs, ratios = self._grid()
         self.trial(float(Cs[0]), float(ratios.max()))
         try:
-            cut = Cut(type(self).__name__, self.cv, self.folds == "content", labels=np.asarray)
+            cut = FoldSplitter(type(self).__name__, self.cv, self.folds == "content", labels=np.asarray)
             folds = cut.folds(source, self._rows_of(source, engine))
-            found = [path_of_fold(self, fold, engine, Cs, ratios) for fold in folds]
+            found = [self._path_of_fold(fold, engine, Cs, ratios) for fold in folds]
             self._chosen = choose(Cs, ratios, found, self.choice)
             self._trial = self._chosen.C, self._chosen.l1_ratio
             return super()._learn(source, engine, trace)
         finally:
             for name in ("_trial", "_chosen"):
                 self.__dict__.pop(name, None)
+
+    def _path_of_fold(self, fold: Fold, engine: Engine, Cs: Vector, ratios: Vector) -> PathOfFold:
+        """Fit every ratio and strength, each from where the last one ended, and score the rows left out."""
+        self.trial(float(Cs[0]), float(ratios[0]))
+        objective: Objective = self._bound(fold.train, engine)
+        scores, packed, shaped, steps = [], [], [], []
+        for ratio in ratios:
+            start = None
+            for C in Cs:
+                self.trial(float(C), float(ratio))
+                objective.penalty = self._within_constraints(objective)
+                solution = self._solver(objective).solve(objective, start, Trace())
+                start = solution.x
+                coef, intercept = self._shaped(objective, solution)
+                scores.append(self._fold_score(fold, engine, coef, intercept))
+                packed.append(start)
+                shaped.append(np.column_stack([coef, intercept]) if self.fit_intercept else coef)
+                steps.append(max(solution.iterations, 1))
+        grid = (len(ratios), len(Cs))
+        return PathOfFold(
+            np.reshape(scores, grid),
+            np.reshape(packed, (*grid, *packed[0].shape)),
+            np.reshape(shaped, (*grid, *shaped[0].shape)),
+            np.reshape(steps, grid).astype(np.int32),
+        )
+
+    def _fold_score(self, fold: Fold, engine: Engine, coef: Vector, intercept: Vector) -> float:
+        """Return the score of the rows left out, the weights of their classes not counted."""
+        if self.scoring in ("warn", "neg_log_loss"):
+            held_out = Objective(fold.test, engine, self._loss(fold.test.schema), NoPenalty())
+            held_out.outputs = None if len(coef) == 1 else len(coef)
+            point = np.vstack([coef.T, intercept])
+            return -held_out.at(point[:, 0] if len(coef) == 1 else point, 0).value
+        if fold.rows is None:
+            raise ParameterError(
+                "LogisticRegressionCV: a table that is read piece by piece is scored by its log loss: "
+                "leave scoring as it is, or load the table as one array."
+            )
+        classes = fold.test.schema.classes
+        assert classes is not None
+        rows = fold.rows
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+        labels = classes[np.asarray(rows.y)]
+        judge = _of_all_classes(scorer(self.scoring), classes)
+        return float(judge(self.scored_as(coef, intercept, classes), rows.X, labels, **weights))
 
     def trial(self, C: float, l1_ratio: float) -> None:
         """Set the strength and the ratio of the next objective."""
@@ -340,7 +338,7 @@ class LogisticRegressionCV(LogisticBase):
 
 
 def scorer(scoring: Any) -> Any:
-    """Return scikit-learn's scorer of a name; None is the share of right classes."""
+    """Return scikit-learn's scorer of a name; None is accuracy."""
     from sklearn.metrics import get_scorer
 
     name = {"warn": "neg_log_loss", None: "accuracy"}.get(scoring, scoring) if _is_name(scoring) else scoring

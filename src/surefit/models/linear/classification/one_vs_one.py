@@ -27,7 +27,7 @@ from surefit.models.linear.common.fold_moments import taken
 
 
 @dataclass(frozen=True, slots=True)
-class OfPair:
+class PairOfClasses:
     """Keep the rows of two classes, coded 0 and 1; columns: and the columns of the same numbers."""
 
     first: int
@@ -80,9 +80,9 @@ class OneVsOneClassifier(BinaryMembers):
         assert schema.classes is not None
         return self._pairs(len(schema.classes))
 
-    def _pairs(self, classes: int) -> list[OfPair]:
+    def _pairs(self, classes: int) -> list[PairOfClasses]:
         by_kernel = get_tags(self.estimator).input_tags.pairwise
-        return [OfPair(a, b, by_kernel) for a, b in combinations(range(classes), 2)]
+        return [PairOfClasses(a, b, by_kernel) for a, b in combinations(range(classes), 2)]
 
     def _learnt(self, members: list[Any], schema: Schema, source: Source | None) -> MembersParameters:
         labels, kept = self._labels(schema), None
@@ -90,7 +90,8 @@ class OneVsOneClassifier(BinaryMembers):
             batch = None if source is None else in_memory(source)
             if batch is None:
                 raise RefusalError(
-                    f"{type(self).__name__}: the kernel of each row with each is needed whole: fit one array."
+                    f"{type(self).__name__}: a precomputed kernel matrix must be in memory: pass it as one "
+                    "array."
                 )
             kept = [pair.rows(batch) for pair in self._pairs(len(labels))]
         return PairsParameters(members, labels, len(labels), kept)
@@ -115,7 +116,7 @@ class OneVsOneClassifier(BinaryMembers):
             )
         except NotFittedError as error:
             raise DataError(
-                "some pairs of classes have had no rows yet, so that nothing tells them apart: call "
+                "some pairs of classes have had no rows yet, so their classifiers are not fitted: call "
                 "partial_fit with rows of every class first."
             ) from error
         votes, sums = np.zeros((2, len(scores), len(self.classes_)))

@@ -28,7 +28,7 @@ from surefit.models.linear.common.label_columns import TakesLabelColumns, label_
 
 
 @dataclass(frozen=True, slots=True)
-class AgainstRest:
+class OneVsRestTarget:
     """Code the rows of a class as 1 and all others as 0."""
 
     code: int
@@ -39,7 +39,7 @@ class AgainstRest:
 
 
 @dataclass(frozen=True, slots=True)
-class HasLabel:
+class LabelIndicator:
     """Code the rows that have a label as 1 and all others as 0."""
 
     label: int
@@ -103,9 +103,9 @@ class OneVsRestClassifier(TakesLabelColumns, BinaryMembers):
 
     def _parts(self, schema: Schema) -> Sequence[Rows]:
         if schema.classes is None:
-            return [HasLabel(label) for label in range(schema.targets)]
+            return [LabelIndicator(label) for label in range(schema.targets)]
         codes = [1] if len(schema.classes) == 2 else range(len(schema.classes))
-        return [AgainstRest(code) for code in codes]
+        return [OneVsRestTarget(code) for code in codes]
 
     def _alike(self, source: Source, engine: Engine) -> Collection[int]:
         if source.schema.classes is not None:

@@ -42,7 +42,7 @@ class LinearClassification(LinearPrediction):
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedTargets:
     """Turn class codes into +1 for the class and -1 for the others, one column a class; one for two classes.
 
     factors: what the weight of a row is multiplied by, one number a class.

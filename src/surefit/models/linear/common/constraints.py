@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Has
 from surefit.penalties.arrays import soft_threshold
@@ -31,8 +31,7 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.squares.level_limits import LevelLimits
 
 Constraints = Annotated[object, Has("prox")] | list | tuple | None
-Vector = NDArray[np.float64]
-BLUR = 8 * np.finfo(float).eps  # of a bound: rounding may leave a coefficient a digit inside
+ROUNDING = 8 * np.finfo(float).eps  # of a bound: rounding may leave a coefficient a digit inside
 
 
 def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: int = 0) -> Penalty:
@@ -63,8 +62,8 @@ def constrained(who: str, penalty: Penalty, given: Any, columns: int, beyond: in
             )
     if not isinstance(penalty, Tabulated):
         raise ParameterError(
-            f"{who}: constraints go with a penalty of single coefficients, and {type(penalty).__name__} is "
-            "none; choose L1, L2, ElasticNet or none."
+            f"{who}: constraints need a penalty that is a sum over coefficients, which "
+            f"{type(penalty).__name__} is not: choose L1, L2, ElasticNet or no penalty."
         )
     if np.isfinite(lower).any() or np.isfinite(upper).any():
         lower, upper = np.append(lower, -free), np.append(upper, free)
@@ -109,7 +108,9 @@ def multipliers(
     table = (penalty.separable_part if isinstance(penalty, Ordered) else penalty).table(objective.columns)
     w = coef.reshape(len(coef), -1)
     gradient = (
-        objective.split(objective.at(x, 1).gradient)[0] if slopes is None else _pulled(objective, slopes)
+        objective.split(objective.at(x, 1).gradient)[0]
+        if slopes is None
+        else _gradient_of_slopes(objective, slopes)
     )
     first, _ = objective.split(objective.at(np.asarray(objective.null), 1).gradient)
     l1, l2 = table.l1[:, None], table.l2[:, None]
@@ -138,12 +139,12 @@ def multipliers(
 
 def _at(bound: Any, w: Any) -> Any:
     """Return which coefficients are at their bound."""
-    return np.isfinite(bound) & (np.abs(w - bound) <= BLUR * np.abs(bound))
+    return np.isfinite(bound) & (np.abs(w - bound) <= ROUNDING * np.abs(bound))
 
 
-def _pulled(objective: Objective, slopes: Any) -> Any:
+def _gradient_of_slopes(objective: Objective, slopes: Any) -> Any:
     """Return the slope of the mean loss for given slopes of its rows."""
-    batch = objective.need_rows("a proof of kinked losses")
+    batch = objective.need_rows("the certificate of a nonsmooth loss")
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     X: Any = batch.X
     return np.asarray(X.T @ (slopes.T * weight).T) / weight.sum()
@@ -156,7 +157,7 @@ def _of_group(
 
     Last comes the slope without what the kinks at zero take, each up to ``kink``.
     """
-    equal = np.flatnonzero(np.diff(w) <= BLUR * np.abs(w).max())
+    equal = np.flatnonzero(np.diff(w) <= ROUNDING * np.abs(w).max())
     size, zero = len(slope), (w == 0) & (kink > 0)
     steps = np.zeros((size, len(equal)))
     steps[equal, np.arange(len(equal))], steps[equal + 1, np.arange(len(equal))] = -1.0, 1.0

@@ -53,14 +53,14 @@ def labels_admitted(model: Any, accepts: Accepts, X: Any, y: Any, weight: Any, *
     """Check a table with several labels a row, and make a source of it."""
     accepts = replace(accepts, target="number", several_targets=True)
     y = y.toarray() if hasattr(y, "toarray") else y
-    found, check = admit(model, accepts, X, y, weight, reset=reset), Zeroes(type(model).__name__)
+    found, check = admit(model, accepts, X, y, weight, reset=reset), CheckedIndicators(type(model).__name__)
     if isinstance(found, ArraySource):
         return replace(found, batch=check(found.batch))
     return MappedSource(found, found.schema, check)
 
 
 @dataclass(frozen=True, slots=True)
-class Zeroes:
+class CheckedIndicators:
     """Hold the target of a batch to zeros and ones."""
 
     who: str
@@ -72,8 +72,8 @@ class Zeroes:
         if other.size:
             raise DataError(
                 f"Multioutput target data is not supported with label binarization: y has {Y.shape[1]} "
-                f"columns, which {self.who} takes for labels that are there (1) or not (0), and one holds "
-                f"{other[0]:g}; give one column of classes, or 0 and 1 only."
+                f"columns, which {self.who} reads as multilabel indicators of 0 and 1, and one holds "
+                f"{other[0]:g}: give one column of classes, or indicators of 0 and 1."
             )
         return batch
 

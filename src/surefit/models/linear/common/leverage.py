@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from surefit.core.arrays import Matrix
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.solvers.linalg.least_squares import column_lengths
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
 
 CHEAP = 2e7  # multiplications that looking for such rows may cost, lest it outlast the fit
 _BLOCK_ROWS = 512  # that stay in the cache from centring to squaring
@@ -37,12 +36,14 @@ def leverage(
     if in_memory(source) is not None:
         return {"leverage": np.concatenate(list(engine.map(of_rows, source)))}
     return {
-        "leverage": np.concatenate([kept.spread() for kept in engine.map(partial(_kept, of_rows), source)])
+        "leverage": np.concatenate(
+            [kept.spread() for kept in engine.map(partial(_large_leverage, of_rows), source)]
+        )
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _LeverageSummary:
     """Of the leverage of some rows: what is above one half, and the mean of all else."""
 
     rows: int
@@ -57,12 +58,12 @@ class _Kept:
         return found
 
 
-def _kept(of_rows: Callable[[Batch], NDArray[np.float64]], batch: Batch) -> _Kept:
-    """Keep what tells, so that little comes back from where the rows lie: few rows can pull that much."""
-    pull = of_rows(batch)
-    (places,) = np.nonzero(pull > 0.5)
-    others = np.delete(pull, places)
-    return _Kept(len(pull), places, pull[places], float(others.mean()) if len(others) else 0.0)
+def _large_leverage(of_rows: Callable[[Batch], NDArray[np.float64]], batch: Batch) -> _LeverageSummary:
+    """Keep the large values alone, so that little is sent back: few rows have them."""
+    values = of_rows(batch)
+    (places,) = np.nonzero(values > 0.5)
+    others = np.delete(values, places)
+    return _LeverageSummary(len(values), places, values[places], float(others.mean()) if len(others) else 0.0)
 
 
 def _of_rows(root: Matrix, moments: Moments, centred: bool, batch: Batch) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
@@ -16,8 +17,6 @@ from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.links import Link
 from surefit.stats.spread import Spread
-
-Vector = NDArray[np.float64]
 
 FARTHEST = 100.0  # of a score from those of other rows: fourth powers of means of exp(100) are still numbers
 
@@ -39,7 +38,7 @@ def added(rows: int | None, offset: Any, exposure: Any) -> Vector | None:
             continue
         each = np.asarray(values, dtype=np.float64)
         if each.ndim != 1 or (rows is not None and len(each) != rows):
-            raise DataError(f"the {role} has shape {each.shape} for {rows} rows: give one number a row.")
+            raise DataError(f"the {role} has shape {each.shape} for {rows} rows: give one number per row.")
         each = logarithm(each) if role == "exposure" else _finite(each)
         total = each if total is None else total + each
     return total
@@ -67,12 +66,12 @@ def with_offset(source: Source, offset: Vector | None) -> Source:
     if offset is None:
         return source
     if isinstance(source, ArraySource):
-        return replace(source, batch=_Placed(offset)(source.batch))
-    return MappedSource(source, source.schema, _Placed(offset))
+        return replace(source, batch=_OffsetByRow(offset)(source.batch))
+    return MappedSource(source, source.schema, _OffsetByRow(offset))
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _OffsetByRow:
     offset: Vector
 
     def __call__(self, batch: Batch) -> Batch:
@@ -98,8 +97,8 @@ def refuse_far_offsets(source: Source, engine: Engine, link: Link, fit_intercept
         apart = f"exp({high - low:.4g}) times each other" if fit_intercept else f"exp({max(high, -low):.4g})"
         raise DataError(
             f"the offsets run from {low:.6g} to {high:.6g}, and with the {link.name} link a mean is the "
-            f"exponential of its score: means of {apart} are beyond what numbers hold; give offsets on the "
-            "scale of the link, such as log(exposure)" + ("." if fit_intercept else ", or fit an intercept.")
+            f"exponential of its score: means of {apart} overflow; give offsets on the scale of the link, "
+            "such as log(exposure)" + ("." if fit_intercept else ", or fit an intercept.")
         )
 
 
@@ -111,7 +110,7 @@ class _OffsetAsTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOut:
+class OffsetColumns:
     """Take the columns of offset and exposure out of X, and add them to the scores; None for no column."""
 
     offset: int | None
@@ -163,7 +162,7 @@ def _column(X: Any, j: int) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class LessOffset:
+class SubtractedOffset:
     """Take the offset of each row from its target instead: the same, for squares of residuals."""
 
     def __call__(self, batch: Batch) -> Batch:

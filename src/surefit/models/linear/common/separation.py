@@ -36,7 +36,7 @@ SURE = 8.0  # a score: odds of one to three thousand
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How classes are told apart: ``complete`` or ``quasi-complete``.
+    """How classes are separated: ``complete`` or ``quasi-complete``.
 
     columns: those of the direction. border: how many rows lie on it.
     """
@@ -78,7 +78,7 @@ def separation(
 
 
 def separating_evidence(objective: Objective, solution: Solution) -> dict[str, Any]:
-    """Look for columns that tell classes apart, where coefficients without a penalty grew large.
+    """Look for columns that separate classes, where coefficients without a penalty grew large.
 
     Of many classes, each is told from the rest. Single columns are looked at where one moves the score far
     between its least value and its greatest; the programme, which takes longer, where it moves it far by a
@@ -198,8 +198,6 @@ def _furthest(A: NDArray[np.float64]) -> NDArray[np.float64]:
     found = linear_program(-A.mean(axis=0), -A, np.zeros(len(A)), bounds=(-1.0, 1.0), tol=ROUGHLY)
     return np.asarray(found.x)
 
-
-Array = NDArray[np.float64]
 
 LOSSES = ("poisson", "tweedie", "negative_binomial")
 SMALL = 1e-2  # of the mean count: an expected count below it may be on its way to 0

@@ -32,8 +32,8 @@ from surefit.losses.squared import Squared
 from surefit.losses.tweedie import Tweedie
 from surefit.models.linear.common.mean_loss import MeanLossModel, plain_intercept
 from surefit.models.linear.common.offset import (
-    LessOffset,
-    TakenOut,
+    OffsetColumns,
+    SubtractedOffset,
     added,
     column_called,
     refuse_far_offsets,
@@ -79,8 +79,8 @@ def feasible_start(objective: Objective) -> NDArray[np.float64] | None:
     if np.isfinite(objective.at(found, 0).value):
         return found
     raise RefusalError(
-        f"no start was found whose scores the {loss.link.name} link takes: fit with an intercept, or choose "
-        "a link that takes every score, such as 'log'."
+        f"no starting point was found whose scores are in the domain of the inverse {loss.link.name} link: "
+        "fit with an intercept, or choose a link that is defined for every score, such as 'log'."
     )
 
 
@@ -152,14 +152,14 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
             self.exposure_column_ = column_called(source.schema, exposure, "exposure") if named[1] else None
         return with_offset(source, added(source.schema.rows, offset, exposure))
 
-    def _taken_out(self) -> TakenOut:
-        return TakenOut(self.__dict__.get("offset_column_"), self.__dict__.get("exposure_column_"))
+    def _taken_out(self) -> OffsetColumns:
+        return OffsetColumns(self.__dict__.get("offset_column_"), self.__dict__.get("exposure_column_"))
 
     def _rows_of(self, source: Source, engine: Engine) -> Source:
         source = self._taken_out().source(source)
         refuse_far_offsets(source, engine, self._link(), self.fit_intercept)
         squares = isinstance(self._loss(source.schema), Squared)
-        return LessOffset().source(source) if squares else source
+        return SubtractedOffset().source(source) if squares else source
 
     def _loss(self, schema: Schema) -> Loss:
         return loss_for(self._family(), self._link())
@@ -218,7 +218,7 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
 
     def _linear(self, X: Any) -> Any:
         z = X @ self.coef_ + self.intercept_
-        exposure = TakenOut(None, self.exposure_column_)
+        exposure = OffsetColumns(None, self.exposure_column_)
         return z if exposure.exposure is None else z + exposure.of(X)
 
     def predict(
@@ -233,13 +233,13 @@ class GlmModel(GlmInference, RegressorMixin, MeanLossModel, abstract=True):
         if is_streamed(X) or isinstance(offset, str) or isinstance(exposure, str):
             raise DataError(
                 "predict takes offset and exposure as values beside rows in memory: a column that was named "
-                "in fit is found by itself, so leave them out."
+                "in fit is used automatically, so leave them out."
             )
         more: Any = added(None, offset, exposure)
 
         def mean(rows: Any) -> Any:
             if len(more) != rows.shape[0]:
-                raise DataError(f"there are {len(more)} offsets for {rows.shape[0]} rows: give one a row.")
+                raise DataError(f"there are {len(more)} offsets for {rows.shape[0]} rows: give one per row.")
             return np.asarray(self._link().inverse(self._linear(rows) + more))
 
         return self._answer(mean, X, to, ["prediction"])

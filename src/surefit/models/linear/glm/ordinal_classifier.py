@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Strength, Tolerance
@@ -34,8 +35,6 @@ from surefit.models.linear.inference.class_likelihood import OrderedInference
 from surefit.solvers.likelihood.ancillary_parameters import JointObjective
 from surefit.stats.class_weights import ClassWeights
 
-Vector = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class OrdinalParameters:
@@ -48,7 +47,7 @@ class OrdinalParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedTargets:
     """Turn class codes into ranks."""
 
     ranks: NDArray[np.int64]
@@ -130,7 +129,7 @@ class OrdinalClassifier(OrderedInference, ClassifierMixin, Estimator):
         assert found is not None
         labels = self._labels(found)
         ranks = np.array([int(np.flatnonzero(labels == label)[0]) for label in found], dtype=np.int64)
-        return Ranked(ranks).source(source)
+        return RankedTargets(ranks).source(source)
 
     def _objective(
         self, source: Source, engine: Engine

@@ -37,9 +37,9 @@ class ClassInference(LikelihoodInference):
     def _rows_for_inference(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> Source:
         if any(finding.code == "separated-classes" for finding in self.__dict__.get("diagnosis_", ())):
             raise RefusalError(
-                f"{type(self).__name__} has no errors, tests and intervals for this fit: the columns tell "
-                "its classes apart without error, so that no coefficients are the likeliest; leave out the "
-                "column that does, or say what coefficients can be with BayesianLogisticRegression."
+                f"{type(self).__name__} has no standard errors, tests and intervals for this fit: its "
+                "classes are separable, so no finite maximum-likelihood estimate exists; drop the "
+                "separating column, or use BayesianLogisticRegression."
             )
         return self._source(X, y, sample_weight, reset=False, classes=np.unique(self.classes_), **also)
 
@@ -66,9 +66,9 @@ class LogisticInference(ClassInference):
         if getattr(self, "constraints", None) is not None:
             return "its constraints hold coefficients at their bounds"
         if getattr(self, "correction", None) is not None:
-            return "Firth's correction moves its likelihood"
+            return "Firth's correction changes its likelihood"
         if getattr(self, "class_weight", None) is not None:
-            return "the weights of its classes stand for no rows"
+            return "class_weight makes weights that are no longer counts of rows"
         if np.isinf(self.C):
             return None
         return penalised("C", self.C)

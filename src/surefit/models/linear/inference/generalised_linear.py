@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.data.source import Source
 from surefit.losses.families import Family
@@ -23,9 +23,7 @@ from surefit.stats.deviance import pearson_of
 from surefit.stats.joint_curvature import Pieces
 
 if TYPE_CHECKING:
-    from surefit.models.linear.common.offset import TakenOut
-
-Vector = NDArray[np.float64]
+    from surefit.models.linear.common.offset import OffsetColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class GlmInference(LikelihoodInference):
 
         def _fitted_family(self) -> Family: ...
         def _link(self) -> Link: ...
-        def _taken_out(self) -> TakenOut: ...
+        def _taken_out(self) -> OffsetColumns: ...
         def _packed(self) -> Vector: ...
         def _source(self, *data: Any, **also: Any) -> Source: ...
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from surefit.core.arrays import Vector
 from surefit.data.batches.batch import Batch
 from surefit.losses.families import Family
 from surefit.losses.links import Link
 from surefit.stats.products import scores_of
-
-Vector = NDArray[np.float64]
 
 
 def influence_evidence(

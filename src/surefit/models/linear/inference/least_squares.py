@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.sums.gram import centred_gram
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.solvers.linalg.least_squares import from_gram, from_singular_gram
 from surefit.stats.moments import Moments
 
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "cluster", "bootstrap"]
 Weights = Literal["frequency", "analytic"]
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ def basis(model: Any, weights: Weights, *, with_noise: bool = True) -> Basis:
     moments: Moments | None = model.__dict__.get("statistic_")
     if moments is None:
         raise RefusalError(
-            "there are fewer rows than columns, or too many columns, so noise cannot be told from signal: "
-            "no standard errors exist for this fit."
+            "there are fewer rows than columns, or too many columns, so the noise variance cannot be "
+            "estimated: no standard errors exist for this fit."
         )
-    gram, cross = model._normal_equations(moments)
+    gram, cross = normal_equations(moments, model.fit_intercept)
     root, residual = model.root_, model.residual_squares_
     if root is None:
         root = (from_gram(gram, cross) or from_singular_gram(gram, cross)).root
@@ -137,8 +137,8 @@ def basis(model: Any, weights: Weights, *, with_noise: bool = True) -> Basis:
     )
     if with_noise and not found.freedom > 0:
         raise RefusalError(
-            f"the rows count for {found.count:g} and {found.rank} coefficients were fitted to them, so "
-            "nothing is left to tell noise from signal: no standard errors exist; give more rows."
+            f"the weights stand for {found.count:g} rows and {found.rank} coefficients were fitted to them, "
+            "so no degrees of freedom are left: no standard errors exist; give more rows."
         )
     return found
 
@@ -189,7 +189,7 @@ def parameter_covariance(
     if kind == "classical":
         return base.uncentred(base.noise * base.bread), base.freedom
     if rows is None:
-        raise DataError(f"covariance={kind!r} looks at each row: pass the data, as in summary(X, y).")
+        raise DataError(f"covariance={kind!r} needs the rows: pass the data, as in summary(X, y).")
     if kind == "bootstrap":
         return _bootstrap(base, rows, draws, random_state), base.freedom
     A = base.centred_design(rows.X)
@@ -228,7 +228,7 @@ def _clustered(
     base: Basis, A: Matrix, scores: Vector, groups: Any, s: Vector, weights: Weights
 ) -> tuple[Matrix, float]:
     if groups is None:
-        raise DataError("covariance='cluster' needs groups: one label a row.")
+        raise DataError("covariance='cluster' needs groups: one label per row.")
     labels, codes = grouped(groups)
     if len(codes) != len(A):
         raise DataError(f"groups has {len(codes)} entries, but X has {len(A)} rows.")
@@ -244,7 +244,7 @@ def _clustered(
 def _bootstrap(base: Basis, rows: Rows, draws: int, random_state: Any) -> Matrix:
     """Draw rows with replacement, each draw a set of frequencies, and refit from sums."""
     if draws < 2:
-        raise ParameterError(f"draws={draws!r} is not allowed; a spread takes at least 2.")
+        raise ParameterError(f"draws={draws!r} is not allowed; a bootstrap needs at least 2.")
     rng = np.random.default_rng(random_state)
     s = np.ones(len(rows.X)) if rows.weight is None else rows.weight
     share, size = s / s.sum(), round(float(s.sum()))

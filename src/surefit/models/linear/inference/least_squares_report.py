@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from surefit.core.arrays import Vector
 from surefit.core.diagnosis import named
 from surefit.data.door import admit
 from surefit.models.linear.inference.least_squares import (
@@ -27,8 +28,6 @@ from surefit.models.linear.inference.least_squares import (
 )
 from surefit.models.linear.inference.likelihood_summary import depending
 from surefit.models.rows_in_memory import gathered
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.source import Source
 from surefit.engine.base import choose_engine
 from surefit.stats.joint_curvature import Pieces
 from surefit.stats.spread import Spread
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

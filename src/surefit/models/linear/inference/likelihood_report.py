@@ -27,7 +27,6 @@ from surefit.models.linear.inference.maximum_likelihood import (
     profile_interval,
 )
 
-Vector = NDArray[np.float64]
 Asked = Literal["auto", "expected", "observed", "HC0", "HC1", "cluster"]
 Test = Literal["wald", "lr"]
 Interval = Literal["wald", "profile"]
@@ -55,8 +54,8 @@ class FitNumbers:
 def penalised(name: str, strength: float) -> str:
     """Return why a penalty leaves no inference."""
     return (
-        f"its penalty {name}={strength:g} draws the coefficients towards zero by an amount that the data do "
-        "not tell"
+        f"its penalty {name}={strength:g} shrinks the coefficients towards zero, which biases them by an "
+        "unknown amount"
     )
 
 
@@ -105,7 +104,7 @@ class LikelihoodInference:
 
         X, y, sample_weight and what else was given to ``fit``: the rows that were fitted. covariance: from
         the "expected" or "observed" information, the former by default for generalised linear models; "HC0"
-        and "HC1" hold for another variance than the family's, "cluster" for rows that hang together within
+        and "HC1" hold for another variance than the family's, "cluster" for rows that are correlated within
         ``groups``. test: "lr" refits without each column. interval: "profile" follows the likelihood, and
         need not be symmetric. dispersion: what errors are scaled by; "pearson" or "deviance" estimate it for
         counts and shares too (quasi-likelihood).
@@ -134,12 +133,12 @@ class LikelihoodInference:
         why = self._why_no_inference()
         if why is not None:
             raise RefusalError(
-                f"{type(self).__name__} has no errors, tests and intervals for this fit: {why}; refit "
-                "without it on rows that were held out, or draw rows anew with the bootstrap."
+                f"{type(self).__name__} has no standard errors, tests and intervals for this fit: {why}; "
+                "refit without it on held-out rows, or use the bootstrap."
             )
         if X is None:
             raise DataError(
-                "inference reads the rows again: pass those that were fitted, as in summary(X, y)."
+                "inference needs the training data: pass the rows that were fitted, as in summary(X, y)."
             )
         return self._rows_for_inference(X, y, sample_weight, **also)
 

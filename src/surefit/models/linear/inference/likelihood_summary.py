@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.diagnosis import listed
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +86,14 @@ def depending(names: tuple[str, ...], open_: NDArray[np.bool_], freedom: float) 
     """Return the lines that tell why some parameters have no errors, if for columns that depend on others.
 
     >>> depending(("intercept", "a", "b", "c"), np.array([False, True, False, True]), 10.0)[1]
-    'nan: a, c depend on each other: other coefficients of theirs fit as well, and the rows tell no errors.'
+    'nan: a, c are linearly dependent: their coefficients are not identified and have no standard errors.'
     """
     if not open_.any() or freedom <= 0:  # without freedom no error is known at all
         return []
     which = [name for name, left_open in zip(names, open_, strict=True) if left_open]
     return [
         "",
-        f"nan: {listed(which, 12)} depend on each other: other coefficients of theirs fit as well, and the "
-        "rows tell no errors.",
-        "Drop one column of each dependency, which diagnosis_ writes out, and fit again.",
+        f"nan: {listed(which, 12)} are linearly dependent: their coefficients are not identified and have no "
+        "standard errors.",
+        "Drop one column of each dependency, which diagnosis_ lists, and fit again.",
     ]

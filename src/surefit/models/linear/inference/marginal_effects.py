@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.losses.joint import CumulativeLink
 from surefit.losses.links import Link
 from surefit.models.linear.inference.likelihood import Likelihood
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 NEAR = 1e-4  # of a standard error: the step of the differences by which effects follow the parameters
 

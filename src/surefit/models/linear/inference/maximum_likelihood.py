@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize, stats
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, RefusalError
 from surefit.models.linear.inference.least_squares import grouped
 from surefit.models.linear.inference.likelihood import Likelihood
@@ -16,8 +17,6 @@ from surefit.solvers.methods.damped_newton import DampedNewton
 from surefit.solvers.objective.function import FunctionObjective
 
 Covariance = Literal["expected", "observed", "HC0", "HC1", "cluster"]
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 CANCELS = 1e-6  # of what is added up: a parameter that moves by less stays where it is
 FLAT = 1e-11  # information relative to the largest, in standardised columns: below it a parameter is not told
@@ -59,7 +58,7 @@ def evaluate(likelihood: Likelihood, *, observed: bool, scale: float = 1.0) -> E
     error = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
     if np.any(np.abs(step) > FITTED * np.maximum(error, np.finfo(float).tiny)):
         raise DataError(
-            "the likelihood of these rows is not greatest at the fitted coefficients: pass the rows, weights "
+            "the fitted coefficients do not maximise the likelihood of these rows: pass the rows, weights "
             "and offsets that were fitted, or fit with a smaller tol."
         )
     return Evaluated(likelihood, value, gradient, inverse, flat)
@@ -94,7 +93,7 @@ def _meat(likelihood: Likelihood, kind: Covariance, groups: Any) -> tuple[Matrix
     n, meat = likelihood.weight(), np.zeros((size, size))
     if kind == "cluster":
         if groups is None:
-            raise DataError("covariance='cluster' needs groups: one label a row.")
+            raise DataError("covariance='cluster' needs groups: one label per row.")
         labels, codes = grouped(groups)
         if len(labels) < 2:
             raise RefusalError("a clustered covariance needs at least two groups.")
@@ -114,7 +113,7 @@ def _meat(likelihood: Likelihood, kind: Covariance, groups: Any) -> tuple[Matrix
     if kind == "cluster":
         if len(codes) > end:
             raise DataError(
-                f"groups has {len(codes)} entries, but there are {end} rows: give one label a row."
+                f"groups has {len(codes)} entries, but there are {end} rows: give one label per row."
             )
         g = len(labels)
         return sums.T @ sums, g / (g - 1)

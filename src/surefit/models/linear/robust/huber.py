@@ -69,8 +69,8 @@ class HuberRegressor(NoInference, LinearPrediction, RegressorMixin, MeanLossMode
     candidate = Candidate("Huber regression", 13, most_rows=200_000)
 
     no_errors = (
-        "its loss is that of no noise whose variance is known, so no likelihood gives its errors; use "
-        "LinearRegression with covariance='HC3'"
+        "its loss is not a likelihood, so it has no likelihood-based standard errors; use LinearRegression "
+        "with covariance='HC3'"
     )
 
     scale_: float

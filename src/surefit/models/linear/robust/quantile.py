@@ -47,13 +47,13 @@ class QuantileParameters:
 
 
 class QuantileRegression(NoInference, LinearPrediction, RegressorMixin, SameObjective, abstract=True):
-    """What regressions on straight pieces share."""
+    """What regressions with piecewise-linear losses share."""
 
     accepts = Accepts(target="number")
     learns = QuantileParameters
     no_errors = (
-        "errors of quantiles depend on the density of the noise there, which coefficients do not tell; hold "
-        "rows out and see how many lie below"
+        "standard errors of quantile regression depend on the density of the noise at the quantile, which "
+        "is not estimated; hold rows out and count how many lie below"
     )
 
     n_iter_: int

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.linear.coefficient_set import CoefficientSet
@@ -36,10 +37,10 @@ from surefit.models.linear.sgd.objective_parts import (
     bounded,
     change,
     is_sparse,
+    objective_values,
     penalty_named,
     shaped_like,
     worst,
-    worth,
 )
 from surefit.models.linear.sgd.projection import held_by, with_multipliers, within
 from surefit.models.linear.squares.ridge import NoInference
@@ -55,8 +56,8 @@ def hold_out(model: Any, source: Source, problems: Sequence[Problem]) -> Callabl
     batch = in_memory(source)
     if batch is None:
         raise RefusalError(
-            "early_stopping sets rows aside by chance, which takes all of them in memory: load the table "
-            "as one array, or stop by the training rows."
+            "early_stopping=True draws a random validation set, which needs all rows in memory: load the "
+            "table as one array, or set early_stopping=False."
         )
     chosen = _validation_rows(model, np.asarray(batch.y))
     weight = batch.weight
@@ -74,7 +75,7 @@ def hold_out(model: Any, source: Source, problems: Sequence[Problem]) -> Callabl
     def score(problem: Problem) -> float:
         rows = problem.target(batch)
         y = np.asarray(rows.y, dtype=np.float64)[chosen]
-        z = np.asarray(kept @ problem.state.w).ravel() + problem.state.scalars[0]
+        z = np.asarray(kept @ problem.state.w).ravel() + problem.state.intercept
         return float(model._score_of(y, z, None if weight is None else weight[chosen]))
 
     return score
@@ -89,8 +90,6 @@ def _validation_rows(model: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     chosen: NDArray[np.intp] = next(split.split(np.zeros((len(y), 1)), y))[1]
     return chosen
 
-
-Floats = NDArray[np.float64]
 
 STATED = 1e-8  # how closely an objective computed again must agree with the one that a fit stated
 
@@ -123,12 +122,12 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
     constraints: Any = None
 
     no_errors = (
-        "steps in a random order end near the best coefficients, not at them; fit LogisticRegression or "
+        "stochastic gradient descent ends near the minimum, not at it; fit LogisticRegression or "
         "LinearRegression without a penalty"
     )
 
-    coef_: Floats
-    intercept_: Floats
+    coef_: Matrix
+    intercept_: Vector
     n_iter_: int
     t_: float
 
@@ -137,7 +136,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         """Return what makes the target and weights of each problem; without an engine nothing is counted."""
 
     @abstractmethod
-    def _parameters(self, coef: Floats, intercept: Floats, epochs: int, t: float, source: Source) -> Any:
+    def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         """Return what is learnt from (problems, columns) coefficients."""
 
     def _iteration_limit(self) -> int:
@@ -190,7 +189,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         """Refuse what contradicts itself."""
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ParameterError(
-                "alpha must be > 0 since learning_rate is 'optimal', which is made of alpha: raise alpha."
+                "alpha must be > 0 since learning_rate is 'optimal', which is computed from alpha: raise "
+                "alpha."
             )
         wanted = "epsilon_insensitive" if self.regression else "hinge"
         if self.learning_rate in ("pa1", "pa2") and self.loss != wanted:
@@ -243,12 +243,12 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         kept = self.__dict__.get("_averaging") if begun and self.average else None
         if kept is not None:
             coef, intercept = kept[0], kept[1]
-            state.mean[:], state.scalars[1] = kept[2][k], kept[3][k]
+            state.mean[:], state.mean_intercept = kept[2][k], kept[3][k]
         if coef is not None:
             state.w[:] = shaped_like(coef, (problems, columns), "coef_init")[k]
         if intercept is not None and self.fit_intercept:
-            state.scalars[0] = shaped_like(intercept, (problems, 1), "intercept_init")[k, 0]
-        state.scalars[3] = self.t_ if begun and fitted else 1.0
+            state.intercept = shaped_like(intercept, (problems, 1), "intercept_init")[k, 0]
+        state.t = self.t_ if begun and fitted else 1.0
         return state
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
@@ -283,19 +283,19 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         if self.polish:
             points, proof = self._polished(problems, points, plan.within)
         else:
-            worths = [
-                worth(problem.objective, point, plan.within)
+            values_of_problems = [
+                objective_values(problem.objective, point, plan.within)
                 for problem, point in zip(problems, points, strict=True)
             ]
-            worst_of = max(worths, key=lambda worth: worth[0] - worth[1])
+            worst_of = max(values_of_problems, key=lambda values: values[0] - values[1])
             proof = self._proof(problems, points, trace, led_down=worst_of[0] <= worst_of[1])
             evidence["objective_and_at_zero"] = worst_of
         self._keep_averaging(problems)
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _polished(
-        self, problems: Sequence[Problem], points: list[Floats], held: CoefficientSet | None
-    ) -> tuple[list[Floats], Certificate]:
+        self, problems: Sequence[Problem], points: list[Vector], held: CoefficientSet | None
+    ) -> tuple[list[Vector], Certificate]:
         """Go on by a solver that suits, from where the epochs ended, until the gap is below ``tol``."""
         ends, proofs = [], []
         for problem, point in zip(problems, points, strict=True):
@@ -315,7 +315,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return ends, found
 
     def _proof(
-        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+        self, problems: Sequence[Problem], points: Sequence[Vector], trace: Trace, *, led_down: bool = True
     ) -> Certificate:
         """State the gap that the epochs left, and hold it to ``tol``.
 
@@ -334,7 +334,7 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         return Certificate("measured", words, drift, STATED, found.parts, found.witness)
 
     def _measured(
-        self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
+        self, objectives: Sequence[Objective], points: Sequence[Vector], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure how far the points can be from the best; the worst of the problems counts."""
         # Problems are there while a fit runs; afterwards its witnesses are.
@@ -353,8 +353,8 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
         stated = self.certificate_
         if stated.claim == "estimated":
             raise RefusalError(
-                f"this {type(self).__name__} learnt by partial_fit, which keeps no rows, so there is nothing "
-                "to compute its certificate again from: fit all rows at once."
+                f"this {type(self).__name__} was fitted by partial_fit, which keeps no rows, so its "
+                "certificate cannot be recomputed: fit all rows at once."
             )
         objectives = [self._objective(source, target, engine) for target in self._targets(source, engine)]
         coef = np.atleast_2d(self._dense_coef())
@@ -365,13 +365,13 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             return again
         return replace(found, tolerance=stated.tolerance)
 
-    def _learnt(self, points: Sequence[Floats], problems: Sequence[Problem], source: Source) -> Any:
+    def _learnt(self, points: Sequence[Vector], problems: Sequence[Problem], source: Source) -> Any:
         packed = np.array(points)
         coef, intercept = (
             (packed[:, :-1], packed[:, -1]) if self.fit_intercept else (packed, np.zeros(len(packed)))
         )
         epochs = max(problem.epochs for problem in problems)
-        t = max(float(problem.state.scalars[3]) for problem in problems)
+        t = max(problem.state.t for problem in problems)
         if problems[0].held_out is not None:
             t = 1.0 + epochs * len(problems[0].held_out)  # as scikit-learn counts: rows set aside too
         return self._parameters(np.ascontiguousarray(coef), np.array(intercept), epochs, t, source)
@@ -382,13 +382,13 @@ class StochasticLinear(NoInference, SparseCoefficients, Estimator, abstract=True
             states = [problem.state for problem in problems]
             self._averaging = (
                 np.array([s.w for s in states]),
-                np.array([[s.scalars[0]] for s in states]),
+                np.array([[s.intercept] for s in states]),
                 np.array([s.mean for s in states]),
-                np.array([s.scalars[1] for s in states]),
+                np.array([s.mean_intercept for s in states]),
             )
 
     @abstractmethod
-    def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
+    def _score_of(self, y: Vector, z: Vector, weight: Vector | None) -> float:
         """Return how well scores meet the target of a problem; greater is better."""
 
     def _update(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.parameters import (
     Count,
@@ -34,7 +35,6 @@ from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sgd.base import StochasticLinear
 from surefit.models.linear.sgd.regressor import Penalised, Rate
 
-Floats = NDArray[np.float64]
 ClassLoss = Literal[
     "hinge",
     "log_loss",
@@ -52,15 +52,15 @@ ClassLoss = Literal[
 class SGDClassifierParameters:
     """Coefficients, one row a problem, intercepts, epochs, the number of the next step, and the labels."""
 
-    coef: Floats
-    intercept: Floats
+    coef: Matrix
+    intercept: Vector
     n_iter: int
     t: float
     classes: NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class OneAgainstRest:
+class OneVsRestTarget:
     """The target +1 for one class and -1 for the others; weights of both sides multiply those of the rows."""
 
     code: int
@@ -102,14 +102,14 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
         )
         given = np.ones(len(classes)) if factors is None else factors
         if len(classes) == 2:
-            return [OneAgainstRest(1, float(given[1]), float(given[0]))]
-        return [OneAgainstRest(k, float(given[k])) for k in range(len(classes))]
+            return [OneVsRestTarget(1, float(given[1]), float(given[0]))]
+        return [OneVsRestTarget(k, float(given[k])) for k in range(len(classes))]
 
-    def _parameters(self, coef: Floats, intercept: Floats, epochs: int, t: float, source: Source) -> Any:
+    def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         assert source.schema.classes is not None
         return SGDClassifierParameters(coef, intercept, epochs, t, source.schema.classes)
 
-    def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
+    def _score_of(self, y: Vector, z: Vector, weight: Vector | None) -> float:
         return float(np.average((z > 0) == (y > 0), weights=weight))
 
     def _linear(self, X: Any) -> Any:
@@ -121,7 +121,7 @@ class StochasticClassifier(LinearClassification, ClassifierMixin, StochasticLine
         self._check_settings(updating=True)
         if self.class_weight == "balanced":
             raise RefusalError(
-                "class_weight 'balanced' is not supported for partial_fit: it follows from all rows "
+                "class_weight 'balanced' is not supported for partial_fit: it depends on all rows "
                 "together; give the weights as a dictionary."
             )
         known = self.__dict__.get("classes_")
@@ -216,17 +216,17 @@ class SGDClassifier(StochasticClassifier):
         self.constraints = constraints
 
     @available_if(_has_chances)
-    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return the probability of each class, or write them ``to`` a file; of many classes, normalised."""
         return self._answer(self._chances, X, to, self._class_names())
 
     @available_if(_has_chances)
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Matrix:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def _chances(self, X: Any) -> Floats:
+    def _chances(self, X: Any) -> Matrix:
         z = self._linear(X)
         if self.loss == "log_loss":
             from scipy.special import expit

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.native.linear.sgd import SgdEpoch, SgdPlan, SgdState, sgd_epoch
 from surefit.core.trace import Trace
@@ -20,7 +21,6 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.solvers.objective.base import Objective
 
-Floats = NDArray[np.float64]
 SPARSE_INTERCEPT_RATE = 0.01  # of the other steps: where columns are rare, an intercept would swing
 LARGEST_SEED = 2**31 - 1
 SHORTEST = 1e-6  # step to which the adaptive rate goes down
@@ -53,10 +53,12 @@ class Problem:
     done: bool = False
     epoch: SgdEpoch = field(default_factory=lambda: SgdEpoch(0.0, 0.0, 0))
 
-    def packed(self, average: int) -> Floats:
+    def packed(self, average: int) -> Vector:
         """Return coefficients and intercept, or their means where averaging has begun."""
-        averaged = 0 < average <= self.state.scalars[3] - 1
-        w, b = (self.state.mean, self.state.scalars[1]) if averaged else (self.state.w, self.state.scalars[0])
+        averaged = 0 < average <= self.state.t - 1
+        w, b = (
+            (self.state.mean, self.state.mean_intercept) if averaged else (self.state.w, self.state.intercept)
+        )
         return np.append(w, b) if self.objective.fit_intercept else np.array(w)
 
 
@@ -81,7 +83,7 @@ def run_epochs(
         for problem in active:
             _judge(problem, plan, stopping, number, score)
         objective = float(np.mean([p.epoch.objective / max(p.epoch.weight, 1e-300) for p in problems]))
-        step = float(np.mean([problem.state.scalars[2] for problem in problems]))
+        step = float(np.mean([problem.state.step for problem in problems]))
         trace.record(objective=objective, step=step, passes=number + 1, learned=learned)
         if all(problem.done for problem in problems):
             break
@@ -120,7 +122,7 @@ def _batches(source: Source) -> Iterator[Batch]:
         yield replace(batch, X=X)
 
 
-def _weights(problem: Problem, rows: Batch) -> Floats | None:
+def _weights(problem: Problem, rows: Batch) -> Vector | None:
     weight = rows.weight
     if weight is not None and problem.scale != 1.0:
         weight = weight * problem.scale
@@ -144,13 +146,13 @@ def _judge(
             "StandardScaler or MinMaxScaler might help, and so may a lower eta0."
         )
     now = problem.epoch.objective / problem.epoch.weight if score is None else -score(problem)
-    judge_value(problem, now, stopping.tol, stopping.patience)
-    if problem.done and plan.rate == "adaptive" and problem.state.scalars[2] > SHORTEST:
-        problem.state.scalars[2] /= SHORTER
+    update_stopping(problem, now, stopping.tol, stopping.patience)
+    if problem.done and plan.rate == "adaptive" and problem.state.step > SHORTEST:
+        problem.state.step /= SHORTER
         problem.waited, problem.done = 0, False
 
 
-def judge_value(problem: Problem, now: float, tol: float | None, patience: int) -> None:
+def update_stopping(problem: Problem, now: float, tol: float | None, patience: int) -> None:
     """Take the objective of an epoch in, and end a problem whose best has not fallen by ``tol`` for long."""
     stalled = tol is not None and now > problem.best - tol
     problem.waited = problem.waited + 1 if stalled else 0

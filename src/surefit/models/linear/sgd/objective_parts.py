@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.core.native.linear.coefficient_set import CoefficientSet
@@ -33,8 +33,6 @@ from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
 
-Floats = NDArray[np.float64]
-
 LOSSES: dict[str, tuple[str, Callable[[float], Loss]]] = {
     "hinge": ("hinge", lambda _: Hinge()),
     "log_loss": ("logistic", lambda _: Logistic()),
@@ -52,7 +50,7 @@ LOSSES: dict[str, tuple[str, Callable[[float], Loss]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AsTarget:
+class NumericTarget:
     """The target of a batch as numbers, unchanged."""
 
     def __call__(self, batch: Batch) -> Batch:
@@ -101,7 +99,7 @@ def is_sparse(source: Source) -> bool:
     return batch is not None and not isinstance(batch.X, np.ndarray)
 
 
-def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Floats:
+def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Matrix:
     """Return starting values as (problems, columns), whatever their form."""
     found = np.asarray(given, dtype=np.float64)
     if found.size != shape[0] * shape[1]:
@@ -112,7 +110,7 @@ def shaped_like(given: Any, shape: tuple[int, int], what: str) -> Floats:
     return found.reshape(shape)
 
 
-def worth(objective: Objective, point: Floats, held: CoefficientSet | None) -> tuple[float, float]:
+def objective_values(objective: Objective, point: Vector, held: CoefficientSet | None) -> tuple[float, float]:
     """The objective of a fit, and of no coefficients, or as few as are allowed.
 
     Alike where nothing can be better than the latter.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.parameters import Count, Fraction, Positive, RandomState, Strength, Tolerance, WholeNumber
@@ -20,14 +20,12 @@ from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sgd.classifier import StochasticClassifier
-from surefit.models.linear.sgd.epochs import Problem, judge_value
+from surefit.models.linear.sgd.epochs import Problem, update_stopping
 from surefit.models.linear.sgd.objective_parts import is_sparse
 from surefit.models.linear.sgd.projection import within
 from surefit.models.linear.sgd.regressor import Penalised
 from surefit.solvers.objective.base import Objective
 from surefit.stats.margins import Margins
-
-Floats = NDArray[np.float64]
 
 PATIENCE = 20  # how much longer to wait where an epoch is but one step
 
@@ -121,7 +119,7 @@ class Perceptron(StochasticClassifier):
                     continue
                 wrong, best = _wrong_share(problem), problem.best
                 points[k] = problem.packed(0) if wrong < best else points[k]
-                judge_value(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
+                update_stopping(problem, wrong, self.tol, PATIENCE * self.n_iter_no_change)
                 problem.done = problem.done or wrong == 0
                 _batch_step(problem, float(self.eta0), held)
             share = float(np.mean([problem.best for problem in problems]))
@@ -135,7 +133,7 @@ class Perceptron(StochasticClassifier):
         return Learned(self._learnt(points, problems, source), proof, evidence)
 
     def _measured(
-        self, objectives: Sequence[Objective], points: Sequence[Floats], problems: Sequence[Problem] = ()
+        self, objectives: Sequence[Objective], points: Sequence[Vector], problems: Sequence[Problem] = ()
     ) -> Certificate:
         """Measure the share of rows on the wrong side; with none, the bound on the steps to such a plane."""
         wrong, bound, objective, least, radius, margins = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
@@ -176,7 +174,7 @@ class Perceptron(StochasticClassifier):
         return all(each.accumulate(_StepSizes.of).one for each in objectives)
 
     def _proof(
-        self, problems: Sequence[Problem], points: Sequence[Floats], trace: Trace, *, led_down: bool = True
+        self, problems: Sequence[Problem], points: Sequence[Vector], trace: Trace, *, led_down: bool = True
     ) -> Certificate:
         found = super()._proof(problems, points, trace, led_down=led_down)
         return replace(found, tolerance=0.0) if found.value == 0 else found
@@ -221,5 +219,5 @@ def _batch_step(problem: Problem, step: float, held: CoefficientSet | None) -> N
     moved = within(held, objective, stepped)  # which rounding may have left
     coef, intercept = objective.split(moved)
     state.w[:] = coef
-    state.scalars[0] = 0.0 if intercept is None else float(intercept)
+    state.intercept = 0.0 if intercept is None else float(intercept)
     problem.epochs += 1

@@ -12,14 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.models.linear.common.constraints import limits_of, listed, multipliers
 from surefit.solvers.objective.base import Objective
-
-Floats = NDArray[np.float64]
 
 
 def held_by(who: str, constraints: Any, columns: int) -> CoefficientSet | None:
@@ -35,7 +33,7 @@ def held_by(who: str, constraints: Any, columns: int) -> CoefficientSet | None:
     return CoefficientSet.of(limits.lower, limits.upper, limits.groups)
 
 
-def within(held: CoefficientSet | None, objective: Objective, point: Floats) -> Floats:
+def within(held: CoefficientSet | None, objective: Objective, point: Vector) -> Vector:
     """Return a packed point with its coefficients projected; the intercept is free."""
     if held is None:
         return point
@@ -48,8 +46,8 @@ def within(held: CoefficientSet | None, objective: Objective, point: Floats) -> 
 def with_multipliers(
     proof: Certificate,
     objectives: Sequence[Objective],
-    points: Sequence[Floats],
-    slopes: Sequence[Floats | None],
+    points: Sequence[Vector],
+    slopes: Sequence[Vector | None],
 ) -> Certificate:
     """Return a certificate with the multipliers of each problem, and what the worst leaves unbalanced."""
     found = [multipliers(*each) for each in zip(objectives, points, slopes, strict=True)]

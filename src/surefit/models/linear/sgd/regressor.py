@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import (
     Count,
     Fraction,
@@ -28,9 +27,8 @@ from surefit.engine.base import Engine
 from surefit.models.linear.common.base import LinearPrediction
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sgd.base import StochasticLinear
-from surefit.models.linear.sgd.objective_parts import AsTarget
+from surefit.models.linear.sgd.objective_parts import NumericTarget
 
-Floats = NDArray[np.float64]
 Rate = Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
 Penalised = Literal["l2", "l1", "elasticnet"] | None
 
@@ -39,8 +37,8 @@ Penalised = Literal["l2", "l1", "elasticnet"] | None
 class SGDRegressorParameters:
     """Coefficients (p,), intercept (1,), epochs, and the number of the next step."""
 
-    coef: Floats
-    intercept: Floats
+    coef: Vector
+    intercept: Vector
     n_iter: int
     t: float
 
@@ -121,15 +119,15 @@ class SGDRegressor(LinearPrediction, RegressorMixin, StochasticLinear):
         self.constraints = constraints
 
     def _targets(self, source: Source, engine: Engine | None) -> Sequence[Callable[[Batch], Batch]]:
-        return [AsTarget()]
+        return [NumericTarget()]
 
-    def _parameters(self, coef: Floats, intercept: Floats, epochs: int, t: float, source: Source) -> Any:
+    def _parameters(self, coef: Matrix, intercept: Vector, epochs: int, t: float, source: Source) -> Any:
         return SGDRegressorParameters(coef[0], intercept, epochs, t)
 
     def _linear(self, X: Any) -> Any:
         return self._sparse_scores(X)[:, 0] if sparse.issparse(self.coef_) else super()._linear(X)
 
-    def _score_of(self, y: Floats, z: Floats, weight: Floats | None) -> float:
+    def _score_of(self, y: Vector, z: Vector, weight: Vector | None) -> float:
         from sklearn.metrics import r2_score
 
         return float(r2_score(y, z, sample_weight=weight))

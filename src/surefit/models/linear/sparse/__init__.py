@@ -7,5 +7,6 @@ before; ``lars_path``, ``lars_fit`` and ``lars`` follow the exact path, and ``la
 information criterion. ``cross_validation`` runs one path a fold and chooses by rows left out, for
 ``elastic_net_cv``, ``lars_cv`` and ``multi_task_cv``.
 
-To add an estimator, state its penalty, take problems from ``squares``, and let the gap certify each target.
+To add an estimator, state its penalty, take problems from ``squares.separable_penalty``, and let the gap
+certify each target.
 """

@@ -14,8 +14,8 @@ from operator import add
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source, in_memory
@@ -24,13 +24,11 @@ from surefit.models.linear.common.fold_moments import complementary, moments_of_
 from surefit.models.linear.sparse.regularisation_path import Path
 from surefit.models.linear.squares.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.squares.separable_penalty import by_rows, tall
 from surefit.resample.row_rule import RowRule
+from surefit.solvers.squares.problems import contiguous_rows, is_tall
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Choice = Literal["best", "one_standard_error"]
 
 
@@ -73,14 +71,14 @@ class Splits:
 
             yield from check_cv(self.cv).split(batch.X, batch.y)
             return
-        folds = self.count("folds='content' cuts by what is in a row")
+        folds = self.count("folds='content' assigns rows to folds by their values")
         fold = fold_numbers(batch.X, folds)
         for number in np.unique(fold):
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
     def of_source(self) -> tuple[int, Callable[[Batch], Joint]]:
         """Return the number of folds, and what gathers the moments of each from a batch."""
-        folds = self.count("a source that is not in memory is cut into folds as it is read")
+        folds = self.count("a source that is not in memory is split into folds while it is read")
         if self.by_content:
             return folds, partial(moments_by_content, folds=folds)
         rules = [RowRule(folds, fold, others=False) for fold in range(folds)]
@@ -106,7 +104,7 @@ def choose(ratios: Vector, alphas: Matrix, errors: Matrix, rule: Choice) -> Chos
     counted = errors[:, :, np.isfinite(errors).all(axis=(0, 1))]
     folds = counted.shape[2]
     if folds == 0:
-        raise DataError("no fold has a row of positive weight to be judged by: give fewer folds.")
+        raise DataError("no fold has a test row of positive weight: use fewer folds.")
     mean = counted.mean(axis=2)
     spread = counted.std(axis=2, ddof=1) / np.sqrt(folds) if folds > 1 else np.zeros_like(mean)
     ratio, best = (int(k) for k in np.unravel_index(np.argmin(mean), mean.shape))
@@ -142,10 +140,10 @@ def folds_of(
     if batch is None:
         yield from _folds_of_source(family, source, engine, splits)
         return
-    batch = by_rows(batch)
+    batch = contiguous_rows(batch)
     whole: Moments | None = None
     rows, columns = batch.X.shape
-    if splits.by_content and tall(batch):
+    if splits.by_content and is_tall(batch):
         yield from _folds_of_source(family, ArraySource(source.schema, batch), engine, splits)
         return
     for train, test in splits.of_rows(batch):

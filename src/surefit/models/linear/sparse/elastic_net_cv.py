@@ -31,10 +31,11 @@ from surefit.models.linear.sparse.regularisation_path import (
 )
 from surefit.models.linear.squares import separable_penalty as sparse_fit
 from surefit.models.linear.squares.constrained_cv import errors_of_folds as constrained_errors
-from surefit.models.linear.squares.folds import Cut
-from surefit.models.linear.squares.separable_penalty import Fitted, Problem
+from surefit.models.linear.squares.folds import FoldSplitter
+from surefit.models.linear.squares.separable_penalty import Fitted
 from surefit.penalties.elastic_net import ElasticNet as ElasticNetPenalty
 from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
@@ -94,7 +95,7 @@ class SparseRegressionCV(SparseRegression, abstract=True):
         if self.constraints is None:
             errors = errors_of_folds(self, source, engine, Splits(who, self.cv, by_content), ratios, rows)
         else:
-            cut, problem = Cut(who, self.cv, by_content), self._constrained()
+            cut, problem = FoldSplitter(who, self.cv, by_content), self._constrained()
             paths = [
                 [self._of_strength(float(alpha), float(ratio)) for alpha in row]
                 for ratio, row in zip(ratios, rows, strict=True)
@@ -177,8 +178,8 @@ class LassoCV(SparseRegressionCV):
 
     alphas: how many strengths, or which. eps: the weakest over the strongest. cv: folds, as in scikit-learn
     (5 by default). choice: "best", or "one_standard_error" for the strongest penalty whose error is within a
-    standard error of the best. folds: "order" cuts them by the numbers of the rows; "content" by what is in
-    them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
+    standard error of the best. folds: "order" assigns them by row number; "content" by the values of the
+    row, equal rows together, so that weight 2 is the row twice. The other parameters are those of
     :class:`~surefit.Lasso`, constraints included, which every fold keeps (then each is read once a step);
     n_jobs, verbose, precompute, copy_X, selection, random_state: without effect.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, NonNegative
@@ -23,13 +24,11 @@ from surefit.models.linear.sparse.cross_validation import Splits, folds_of
 from surefit.models.linear.sparse.elastic_net_cv import Folds
 from surefit.models.linear.sparse.lars import EPS, PathRegression, Precompute
 from surefit.models.linear.sparse.regularisation_path import Path
-from surefit.models.linear.squares.separable_penalty import Problem, by_rows
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.homotopy import LassoPath, lasso_homotopy
+from surefit.solvers.squares.problems import Problem, contiguous_rows
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,8 @@ class LassoLarsCV(ChosenPath):
     """The exact path of the lasso, to the strength that predicts best for rows left out.
 
     The errors are those at all knots of all folds' paths, at most ``max_n_alphas`` of them. cv: folds, as in
-    scikit-learn (5 by default). folds: "order" cuts them by the numbers of the rows; "content" by what is in
-    them, equal rows together, so that weight 2 is the row twice. The other parameters are those of
+    scikit-learn (5 by default). folds: "order" assigns them by row number; "content" by the values of the
+    row, equal rows together, so that weight 2 is the row twice. The other parameters are those of
     :class:`~surefit.LassoLars`, whose constraints every fold keeps; n_jobs: without effect.
 
     >>> import numpy as np
@@ -161,7 +160,7 @@ class LassoLarsCV(ChosenPath):
         errors = np.column_stack([held.errors(_at(path, problem, knots)) for path, problem, held in folds])
         errors = errors[:, np.isfinite(errors).all(axis=0)]
         if errors.shape[1] == 0:
-            raise DataError("no fold has a row of positive weight to be judged by: give fewer folds.")
+            raise DataError("no fold has a test row of positive weight: use fewer folds.")
         return knots, errors
 
     def _walk(self, problem: Any) -> LassoPath:
@@ -172,7 +171,7 @@ class LassoLarsCV(ChosenPath):
     def of_rows(self, batch: Batch) -> Problem:
         """Return the problem of rows in memory."""
         if self.constraints is not None:
-            return self._within().of(Moments.of(by_rows(batch)))
+            return self._within().of(Moments.of(contiguous_rows(batch)))
         y = np.asarray(batch.y, dtype=np.float64).ravel()
         return SquaredColumns(batch.X, y, batch.weight, fit_intercept=self.fit_intercept)
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -28,7 +28,7 @@ from surefit.models.linear.squares import orthogonality
 from surefit.models.linear.squares import separable_penalty as sparse_fit
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.models.linear.squares.ridge_gap import spread_of_both
-from surefit.models.linear.squares.separable_penalty import Problem, one_target
+from surefit.models.linear.squares.separable_penalty import one_target
 from surefit.penalties.base import Penalty
 from surefit.penalties.l1 import L1
 from surefit.penalties.no_penalty import NoPenalty
@@ -37,6 +37,7 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.squares.constrained_homotopy import constrained_lasso_path
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals
@@ -44,9 +45,6 @@ from surefit.stats.residuals import Residuals
 TOLERANCE = 1e-10  # of a gap, relative to the loss of the best constant: a path is exact up to rounding
 _FAR = 1e3  # means over deviations, from which on the products of a pass cancel
 EQUAL_ANGLES = 1e-8  # of cosines, which are only the root as exact as a gap
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 def path_problems(
@@ -211,8 +209,8 @@ class ConstrainedPath:
         """Return one problem a target, and what was learnt of the columns for the diagnosis."""
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"{self.who} follows a path within constraints by products of all columns, up to "
-                f"{LARGEST_GRAM} of them, and there are {source.schema.width}: take Lasso, or leave some out."
+                f"{self.who} follows a constrained path by the Gram matrix of all columns, which is kept up "
+                f"to {LARGEST_GRAM} columns, and there are {source.schema.width}: use Lasso, or drop columns."
             )
         moments = engine.accumulate(Moments.of, source)
         return [self.of(moments, k) for k in range(moments.targets)], evidence_of(moments)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.parameters import Count, NonNegative, Positive
 from surefit.core.trace import Trace
@@ -17,12 +17,10 @@ from surefit.models.base import Learned
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.sparse.lars import EPS, Precompute
 from surefit.models.linear.sparse.lars_cv import ChosenPath
-from surefit.models.linear.squares.separable_penalty import Problem
 from surefit.solvers.linalg.least_squares import from_gram, from_singular_gram
 from surefit.solvers.squares.homotopy import LassoPath
+from surefit.solvers.squares.problems import Problem
 from surefit.solvers.squares.sums import SquaredSums
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class LassoLarsIC(ChosenPath):
             raise DataError(
                 "You are using LassoLarsIC in the case where the number of samples is smaller than the "
                 f"number of features, n_samples = {weight:g} against {problem.columns} columns, and the "
-                "noise cannot be told: give noise_variance."
+                "noise variance cannot be estimated: give noise_variance."
             )
         cross = problem.cross[:, None]
         solution = from_gram(problem.gram, cross) or from_singular_gram(problem.gram, cross)
@@ -128,7 +126,7 @@ def _mean_squares(path: LassoPath, problem: Problem, source: Source) -> Vector:
         return np.maximum(problem.energy - 2 * problem.cross @ coefs + bend, 0.0)
     batch = in_memory(source)
     if batch is None:
-        raise DataError("a path over columns needs all rows in memory.")
+        raise DataError("LassoLarsIC needs all rows in memory for this table: load it as one array.")
     fitted = np.asarray(
         (batch.X @ path.coefs).toarray() if hasattr(batch.X, "tocsr") else batch.X @ path.coefs
     )

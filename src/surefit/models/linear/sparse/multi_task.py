@@ -22,12 +22,13 @@ from surefit.models.linear.sparse.elastic_net import Selection, SparseParameters
 from surefit.models.linear.sparse.multi_task_constraints import TaskLimits, TaskProof
 from surefit.models.linear.squares.constrained_squares import ConstrainedSquares
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
-from surefit.models.linear.squares.separable_penalty import by_rows, scale_of, tall
+from surefit.models.linear.squares.separable_penalty import scale_of
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.group_l1 import GroupL1
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
+from surefit.solvers.squares.problems import contiguous_rows, is_tall
 from surefit.solvers.tasks.columns import TaskColumns, TaskProblem, TaskSums
 from surefit.stats.moments import Moments
 
@@ -122,11 +123,14 @@ class TaskRegression(SparseRegression, abstract=True):
     def _problem_of(self, source: Source, engine: Engine) -> TaskProblem:
         batch = in_memory(source)
         if batch is not None:
-            return self.of_moments(Moments.of(by_rows(batch))) if tall(batch) else self.of_rows(batch)
+            return (
+                self.of_moments(Moments.of(contiguous_rows(batch))) if is_tall(batch) else self.of_rows(batch)
+            )
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"a table of {source.schema.width} columns that is not in memory would need their square, "
-                f"which is kept up to {LARGEST_GRAM}: leave columns out, or load the table as one array."
+                f"a table of {source.schema.width} columns that is not in memory would need their Gram "
+                f"matrix, which is kept up to {LARGEST_GRAM} columns: drop columns, or load the table as one "
+                "array."
             )
         return self.of_moments(engine.accumulate(Moments.of, source))
 

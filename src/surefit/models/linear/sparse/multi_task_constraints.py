@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -29,9 +29,6 @@ from surefit.solvers.tasks.columns import TaskProblem
 from surefit.solvers.tasks.constrained import ConstrainedTasks
 from surefit.solvers.tasks.gap import TaskSlopes, balanced, bound_multipliers, slopes_of_rows, task_gap
 from surefit.solvers.tasks.order import LevelOrder, Multipliers
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.parameters import Interval, Scale
@@ -35,7 +35,6 @@ from surefit.stats.moments import Moments
 from surefit.stats.triangular import TriangularFactor
 
 Radius = Annotated[float, Interval(0, np.inf, open_low=True, open_high=True), Scale("log")]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.native.columns.finite import all_finite
 from surefit.core.parameters import Fraction
 from surefit.core.public import public
 from surefit.models.linear.common.candidate_strengths import candidate_strengths
-from surefit.models.linear.squares.separable_penalty import Problem, within
+from surefit.models.linear.squares.separable_penalty import within
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.elastic_net import ElasticNet
 from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.problems import Problem
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 _FLOATS = (np.float64, np.float32)
 
 
@@ -61,8 +61,8 @@ def _tables(alphas: Vector, l1_ratio: float, positive: bool, columns: int) -> It
 
 def largest_strength(slopes: Matrix, l1_ratio: float, positive: bool = False) -> float:
     """Return the least strength at which all coefficients are zero, given X'Sy / W, (p,) or (p, k)."""
-    pull = np.linalg.norm(slopes, axis=1) if slopes.ndim == 2 else slopes if positive else np.abs(slopes)
-    return float(np.max(pull, initial=0.0)) / l1_ratio
+    sizes = np.linalg.norm(slopes, axis=1) if slopes.ndim == 2 else slopes if positive else np.abs(slopes)
+    return float(np.max(sizes, initial=0.0)) / l1_ratio
 
 
 def strengths(who: str, alphas: Any, largest: float, eps: float) -> Vector:
@@ -126,8 +126,8 @@ def enet_path(
 
         if positive:
             raise ParameterError(
-                "enet_path: several targets that share their columns have no signs to hold to: leave "
-                "positive=False, or give one target at a time."
+                "enet_path: positive=True is not supported for several targets: leave positive=False, or "
+                "give one target at a time."
             )
         problem = TaskColumns(X, y, weight, fit_intercept=fit_intercept)
     else:

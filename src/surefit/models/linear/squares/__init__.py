@@ -6,8 +6,8 @@ chooses between them and solves, ``orthogonality`` and ``ridge_gap`` prove the a
 penalty, ``leave_one_out``, ``ridge_folds`` and ``content_folds`` predict rows from all others without
 fitting anew, ``folds`` makes sources of folds where models are fitted anew, and ``ridge_scores`` compares.
 Bounds and orders end the closed form: ``constrained_squares`` solves within them, ``constrained_cv``
-chooses a penalty there, and ``separable_penalty`` solves for any penalty of single coefficients, target by
-target.
+chooses a penalty there, and ``separable_penalty`` solves for any penalty that is a sum over coefficients,
+target by target.
 
 To add an estimator, gather its sums in a pass, solve them here, and certify by residuals.
 """

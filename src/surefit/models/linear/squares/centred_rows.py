@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.linear.round_trip import round_trip
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.stats.residuals import Residuals
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class CentredRows:

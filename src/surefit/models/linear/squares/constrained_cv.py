@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import DataError, RefusalError
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
 from surefit.models.linear.squares.constrained_squares import ConstrainedSquares, squared_penalty
-from surefit.models.linear.squares.folds import Cut
+from surefit.models.linear.squares.folds import FoldSplitter
 from surefit.models.linear.squares.leave_one_out import LeftOut
-from surefit.models.linear.squares.ridge_folds import Tested, tested
+from surefit.models.linear.squares.ridge_folds import FoldPredictions, predict_fold
 from surefit.models.linear.squares.ridge_scores import Scores
 from surefit.models.rows_in_memory import gathered
 from surefit.penalties.base import Penalty
 
-Matrix = NDArray[np.float64]
 MakesPenalty = Callable[[int, float], Penalty]
 
 
@@ -48,18 +48,26 @@ def fits_of(
     return np.stack(coefs, axis=1), np.array(intercepts)
 
 
-def tested_folds(
-    problem: ConstrainedSquares, penalties: Sequence[MakesPenalty], cut: Cut, source: Source, engine: Engine
-) -> Iterator[Tested]:
+def predictions_of_folds(
+    problem: ConstrainedSquares,
+    penalties: Sequence[MakesPenalty],
+    cut: FoldSplitter,
+    source: Source,
+    engine: Engine,
+) -> Iterator[FoldPredictions]:
     """Yield the predictions for the rows of each fold, by fits to the others."""
     for fold in cut.folds(source):
         found = fits_of(problem, penalties, fold.train, engine)
         pieces = list(engine.map(partial(_all_rows, found), fold.test))
-        yield Tested(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in NAMES))
+        yield FoldPredictions(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in NAMES))
 
 
 def errors_of_folds(
-    problem: ConstrainedSquares, penalties: Sequence[MakesPenalty], cut: Cut, source: Source, engine: Engine
+    problem: ConstrainedSquares,
+    penalties: Sequence[MakesPenalty],
+    cut: FoldSplitter,
+    source: Source,
+    engine: Engine,
 ) -> Matrix:
     """Return the mean squared error of each penalty and fold; NaN for a fold without weight."""
     errors = []
@@ -75,8 +83,8 @@ def errors_of_folds(
 NAMES = ("prediction", "target", "weight")
 
 
-def _all_rows(found: tuple[Matrix, Matrix], batch: Batch) -> Tested:
-    return tested(found, batch, np.arange(len(batch)))
+def _all_rows(found: tuple[Matrix, Matrix], batch: Batch) -> FoldPredictions:
+    return predict_fold(found, batch, np.arange(len(batch)))
 
 
 def _squares(found: tuple[Matrix, Matrix], batch: Batch) -> tuple[Any, float]:
@@ -104,8 +112,8 @@ def scores(
     if cv is None and not by_content:
         return judge.leaving_one_out(_left_out(problem, penalties, source, engine), store=store)
     labels = None if judge.classes is None else judge.labels
-    cut = Cut(problem.who, cv, by_content, labels)
-    tested = tested_folds(problem, penalties, cut, source, engine)
+    cut = FoldSplitter(problem.who, cv, by_content, labels)
+    tested = predictions_of_folds(problem, penalties, cut, source, engine)
     return np.mean([judge.of_fold(fold) for fold in tested], axis=0), None
 
 
@@ -118,8 +126,8 @@ def _left_out(
     rows = source.schema.rows
     if rows is None or rows > MOST_ROWS:
         raise RefusalError(
-            f"{problem.who}: under constraints each row left out takes a fit of its own, which is done for "
-            f"up to {MOST_ROWS} rows: give cv=5, say."
+            f"{problem.who}: leave-one-out under constraints refits for each row, which is supported up to "
+            f"{MOST_ROWS} rows: set cv=5, for example."
         )
     if rows < 2:
         raise DataError(
@@ -127,7 +135,9 @@ def _left_out(
             "give more rows, or use Ridge."
         )
     table = ArraySource(source.schema, gathered(source))
-    for fold in tested_folds(problem, penalties, Cut(problem.who, LeaveOneOut()), table, engine):
+    for fold in predictions_of_folds(
+        problem, penalties, FoldSplitter(problem.who, LeaveOneOut()), table, engine
+    ):
         yield LeftOut(fold.target[:, :, None] - fold.prediction, fold.target, fold.weight)
 
 

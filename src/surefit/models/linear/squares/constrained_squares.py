@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
 from surefit.core.trace import Trace
 from surefit.data.source import Source
@@ -30,8 +31,7 @@ from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import Solution, choose
 from surefit.stats.spread import Spread
 
-Matrix = NDArray[np.float64]
-NOTHING_KEPT = "constraints are met by passes over the rows, which leave no sums behind"
+NOTHING_KEPT = "a fit with constraints makes passes over the rows and keeps no sums"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.models.linear.common.fold_moments import moments_of
 from surefit.models.linear.squares.ridge_folds import fits_of_moments
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 _CELLS = 2**17  # hashed at once, while they are in the cache
 
@@ -96,8 +94,8 @@ def scores(parts: Joint, alphas: Vector, fit_intercept: bool, scoring: str | Non
     folds = [fold for fold in parts.members.values() if isinstance(fold, Moments) and fold.rows > 0]
     if len(folds) < 2:
         raise DataError(
-            f"RidgeCV: {whole(parts).rows} rows do not fill two folds by their content, so none is left to "
-            "learn from: give more rows that differ, or more folds."
+            f"RidgeCV: {whole(parts).rows} rows fall into a single fold with folds='content', so no training "
+            "rows are left: give more distinct rows, or more folds."
         )
     found = []
     for k, fold in enumerate(folds):

@@ -26,7 +26,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class FoldSplitter:
     """How rows go to folds: ``cv`` as in scikit-learn, by the number of a row, or by its content.
 
     labels: what makes folds with their share of every class out of a target; None for numbers.
@@ -49,8 +49,8 @@ class Cut:
         count = 5 if self.cv is None else self.cv
         if not isinstance(count, int | np.integer):
             raise ParameterError(
-                f"{self.who}: folds='content', and those of a table that is read piece by piece, follow "
-                "from the rows: give cv as a number of folds."
+                f"{self.who}: folds='content', and a table that is read piece by piece, assign folds row by "
+                "row: give cv as a number of folds."
             )
         if self.by_content:
             yield from _by_content(source, weighted, int(count))

@@ -17,22 +17,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.config import threads
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.engine.threads import OrderedWorkers
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.squares.centred_rows import CentredRows, DenseRows
-from surefit.models.linear.squares.ridge_fit import normal_equations
 from surefit.solvers.linalg.least_squares import unlike_units
 from surefit.solvers.linalg.ridge import Spectrum
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 BLOCK_ROWS = 4096
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -28,6 +29,7 @@ from surefit.models.linear.common.base import LinearPrediction, shaped
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.fold_moments import taken
 from surefit.models.linear.common.leverage import leverage
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.inference.least_squares_report import Inference
 from surefit.models.linear.squares.centred_rows import CentredRows
 from surefit.models.linear.squares.constrained_squares import (
@@ -54,8 +56,6 @@ from surefit.stats.triangular import TriangularFactor
 LARGEST_GRAM = 5000  # columns; beyond it no p x p matrix is formed
 CONSTRAINED_GAP = 1e-3  # of tol: the duality gap allowed under constraints
 MOST_INFLATED = 200  # columns whose variances are compared with what they would be alone
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,9 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
             raise RefusalError(f"LinearRegression: {NOTHING_KEPT}; fit all rows at once.")
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
-                f"LinearRegression keeps no statistic of {schema.width} columns, as it holds their square; "
-                f"partial_fit, merge and forget work up to {LARGEST_GRAM} columns. Fit all rows at once."
+                f"LinearRegression keeps no statistic of {schema.width} columns, as it would hold their Gram "
+                f"matrix; partial_fit, merge and forget work up to {LARGEST_GRAM} columns. Fit all rows at "
+                "once."
             )
         return Moments.of
 
@@ -135,8 +136,10 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         if self.constraints is not None:
             return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
-            return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
-        return "it saw fewer rows than columns, and was solved by the rows themselves"
+            return (
+                f"the Gram matrix is kept up to {LARGEST_GRAM} columns, and there are {self.n_features_in_}"
+            )
+        return "it had fewer rows than columns, and was solved from the rows"
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         schema = self._schema = source.schema
@@ -149,28 +152,20 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         self.statistic_ = moments = engine.accumulate(Moments.of, source)
         if self.positive:
             return self._finish(moments, schema)
-        solution = from_gram(*self._normal_equations(moments))
+        solution = from_gram(*normal_equations(moments, self.fit_intercept))
         if solution is None:
             solution = self._by_factor(source, engine, moments)
         learned = self._learned(solution, moments, schema)
-        pull = leverage(source, engine, moments, solution.root, self.fit_intercept)
-        return replace(learned, evidence={**learned.evidence, **pull})
+        rows_evidence = leverage(source, engine, moments, solution.root, self.fit_intercept)
+        return replace(learned, evidence={**learned.evidence, **rows_evidence})
 
     def _finish(self, moments: Moments, schema: Schema) -> Learned:
-        gram, cross = self._normal_equations(moments)
+        gram, cross = normal_equations(moments, self.fit_intercept)
         if self.positive:
             solution = _nonnegative(gram, cross)
         else:
             solution = from_gram(gram, cross) or from_singular_gram(gram, cross)
         return self._learned(solution, moments, schema)
-
-    def _normal_equations(self, moments: Moments) -> tuple[Matrix, Matrix]:
-        """X'SX and X'Sy: of centred columns with an intercept, of the columns as they are without one."""
-        if self.fit_intercept:
-            return moments.gram, moments.cross
-        weight, mean = moments.weight, moments.mean_x
-        gram = moments.gram + weight * np.outer(mean, mean)
-        return gram, moments.cross + weight * np.outer(mean, moments.mean_y)
 
     def _by_factor(self, source: Source, engine: Engine, moments: Moments) -> LeastSquares:
         """Solve from the triangular factor of the data, and refine once with the residuals of a new pass."""
@@ -192,7 +187,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
         return mean_y - mean_x @ coef if self.fit_intercept else np.zeros_like(mean_y)
 
     def _learned(self, solution: LeastSquares, moments: Moments, schema: Schema) -> Learned:
-        gram, cross = self._normal_equations(moments)
+        gram, cross = normal_equations(moments, self.fit_intercept)
         target = np.diagonal(moments.target_scatter)
         if not self.fit_intercept:
             target = target + moments.weight * moments.mean_y**2
@@ -309,7 +304,7 @@ class LinearRegression(Inference, LinearPrediction, RegressorMixin, OneStatistic
     @property
     def singular_(self) -> NDArray[np.float64]:
         """The singular values of the (centred) columns, largest first; from the kept statistic."""
-        gram, _ = self._normal_equations(self._kept_statistic())
+        gram, _ = normal_equations(self._kept_statistic(), self.fit_intercept)
         values = linalg.eigvalsh(gram)[::-1]
         return np.sqrt(np.maximum(values, 0.0))
 

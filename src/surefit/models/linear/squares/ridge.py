@@ -88,7 +88,7 @@ class RidgeBase(OneStatistic, abstract=True):
         if schema.width > LARGEST_GRAM:
             raise RefusalError(
                 f"{type(self).__name__} keeps no statistic of {schema.width} columns, as it would hold their "
-                f"square: partial_fit, merge and forget work up to {LARGEST_GRAM}; fit all rows at once."
+                f"Gram matrix: partial_fit, merge and forget work up to {LARGEST_GRAM}; fit all rows at once."
             )
         return Moments.of
 
@@ -96,14 +96,16 @@ class RidgeBase(OneStatistic, abstract=True):
         if self.constraints is not None:
             return NOTHING_KEPT
         if self.n_features_in_ > LARGEST_GRAM:
-            return f"the square of {self.n_features_in_} columns is kept up to {LARGEST_GRAM} of them"
+            return (
+                f"the Gram matrix is kept up to {LARGEST_GRAM} columns, and there are {self.n_features_in_}"
+            )
         if self.solver_ in ("conjugate gradients", *ridge_fit.ITERATIVE):
             chosen = "solver='auto' chose" if self.solver == "auto" else f"solver={self.solver!r} runs"
             return (
-                f"{chosen} conjugate gradients, which never form the square of the columns; "
-                "solver='cholesky' does, and keeps it"
+                f"{chosen} conjugate gradients, which never form the Gram matrix; solver='cholesky' does, "
+                "and keeps it"
             )
-        return "it saw fewer rows than columns, and was solved by the rows themselves"
+        return "it had fewer rows than columns, and was solved from the rows"
 
     def _iteration_limit(self) -> int:
         iterative = self.solver in ridge_fit.ITERATIVE or (self.solver == "auto" and not self.positive)
@@ -196,15 +198,13 @@ class NoInference:
     """A fit without a table of standard errors, which says why: most often for its penalty."""
 
     no_errors: ClassVar[str] = (
-        "its penalty draws the coefficients towards zero by an amount that the data do not tell, so the "
-        "errors, tests and intervals of theory do not hold; use LinearRegression"
+        "its penalty shrinks the coefficients towards zero, so the classical standard errors, tests and "
+        "intervals do not hold; use LinearRegression"
     )
 
     def summary(self, *args: Any, **options: Any) -> NoReturn:
         """Refuse: classical errors do not hold for these coefficients."""
-        raise RefusalError(
-            f"{type(self).__name__} has no summary: {self.no_errors}, or draw rows anew with the bootstrap."
-        )
+        raise RefusalError(f"{type(self).__name__} has no summary: {self.no_errors}, or use the bootstrap.")
 
 
 class Ridge(NoInference, LinearPrediction, RegressorMixin, RidgeBase):

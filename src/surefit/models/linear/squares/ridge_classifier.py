@@ -21,7 +21,7 @@ from surefit.data.source import MappedSource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.class_weight import ClassWeight, class_factors, given_factors
-from surefit.models.linear.common.class_scores import LinearClassification, Signed, signed_labels
+from surefit.models.linear.common.class_scores import LinearClassification, SignedTargets, signed_labels
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.label_columns import TakesLabelColumns
 from surefit.models.linear.squares.ridge import NoInference, RidgeBase, RidgeParameters, certify_ridge
@@ -87,13 +87,13 @@ class RidgeClassifier(
     def _of(self, schema: Schema) -> Callable[[Batch], Moments]:
         if self.class_weight == "balanced":
             raise RefusalError(
-                "class_weight='balanced' follows from all rows together, so none can be added or taken away: "
-                "give the weights as a dictionary, or fit all rows at once."
+                "class_weight='balanced' depends on all rows, so rows cannot be added or removed: give the "
+                "weights as a dictionary, or fit all rows at once."
             )
         super()._of(schema)
         assert schema.classes is not None
         factors = given_factors(self.class_weight, schema.classes)
-        return partial(_signed_moments, Signed(len(schema.classes), factors))
+        return partial(_signed_moments, SignedTargets(len(schema.classes), factors))
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         signed = signed_source(source, engine, self.class_weight)
@@ -104,7 +104,7 @@ class RidgeClassifier(
 
     def _why_nothing_kept(self) -> str:
         if self.class_weight == "balanced":
-            return "class_weight='balanced' follows from all rows together"
+            return "class_weight='balanced' depends on all rows"
         if self._has_label_columns():
             return "rows with several labels are fitted all at once"
         return super()._why_nothing_kept()
@@ -129,11 +129,9 @@ def signed_source(source: Source, engine: Engine, class_weight: ClassWeight) -> 
     classes = source.schema.classes
     if classes is None:
         if class_weight is not None:
-            raise RefusalError(
-                "class_weight is for one class a row, and these rows have several labels: give sample_weight."
-            )
+            raise RefusalError("class_weight is not supported for multilabel targets: use sample_weight.")
         return MappedSource(source, source.schema, signed_labels)
-    return Signed(len(classes), class_factors(class_weight, source, engine)).source(source)
+    return SignedTargets(len(classes), class_factors(class_weight, source, engine)).source(source)
 
 
 def labels_of(schema: Schema) -> NDArray[Any]:
@@ -154,5 +152,5 @@ def class_evidence(evidence: Any, classes: NDArray[Any] | None) -> dict[str, Any
     return {**kept, "class_weights": (classes, weights)}
 
 
-def _signed_moments(signed: Signed, batch: Batch) -> Moments:
+def _signed_moments(signed: SignedTargets, batch: Batch) -> Moments:
     return Moments.of(signed(batch))

@@ -211,7 +211,7 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
             tested = ridge_folds.source_folds(source, engine, int(self.cv), alphas, self.fit_intercept)
         else:
             raise RefusalError(
-                f"{type(self).__name__}: a source that is not in memory is cut into folds by row number: "
+                f"{type(self).__name__}: a source that is not in memory is split into folds by row number: "
                 "give cv as a number of folds."
             )
         return np.mean([judge.of_fold(fold) for fold in tested], axis=0)
@@ -222,16 +222,16 @@ class RidgeCVBase(NoInference, Estimator, abstract=True):
 
 
 def _why_rows_stay(model: RidgeCV) -> str | None:
-    """Why rows can neither be added nor taken away, as the model is set; None if they can."""
+    """Why rows can neither be added nor removed, as the model is set; None if they can."""
     if model.constraints is not None:
         return f"RidgeCV: {NOTHING_KEPT}; fit all rows at once."
     if model.folds == "content" and model.cv is not None:
         return None
     if model.cv is None:
-        how = "cv=None leaves out one row at a time, which takes the rows themselves"
+        how = "cv=None leaves out one row at a time, which needs the rows themselves"
     else:
-        how = f"cv={model.cv!r} cuts folds by the numbers of the rows, which change when others come or go"
-    return f"RidgeCV: {how}: set cv=5, say, and folds='content', or go on with Ridge at alpha_."
+        how = f"cv={model.cv!r} assigns folds by row number, which changes when rows are added or removed"
+    return f"RidgeCV: {how}: set cv=5 and folds='content', for example, or continue with Ridge at alpha_."
 
 
 class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
@@ -241,8 +241,8 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
     \hat y_i) / (1 - H_{ii})`, a weighted row left out whole; else as in scikit-learn, the moments of the
     training rows being those of all rows minus the fold's. scoring: None is the mean of weighted squared
     errors, negated (R2 with folds). store_cv_results: keep ``cv_results_``. alpha_per_target: choose for each
-    target. gcv_mode: without effect. folds: "order" cuts ``cv`` folds by the numbers of the rows, as
-    scikit-learn does; "content" by what is in them, equal rows together, so that weight 2 is the row twice.
+    target. gcv_mode: without effect. folds: "order" assigns ``cv`` folds by row number, as scikit-learn
+    does; "content" by the values of the row, equal rows together, so that weight 2 is the row twice.
     constraints: as in :class:`~surefit.LinearModel`; every fold keeps them, at a fit each, so that cv=None is
     for few rows.
 
@@ -305,13 +305,13 @@ class RidgeCV(LinearPrediction, RegressorMixin, RidgeCVBase, OneStatistic):
         if callable(self.scoring) or self.scoring not in content_folds.SCORES:
             names = [name for name in content_folds.SCORES if name]
             raise ParameterError(
-                f"RidgeCV: folds='content' keeps sums, which do not tell scoring={self.scoring!r}: "
-                f"take one of {names}, or folds='order'."
+                f"RidgeCV: folds='content' keeps sums, from which scoring={self.scoring!r} cannot be "
+                f"computed: use one of {names}, or folds='order'."
             )
         if schema.width > ridge_fit.LARGEST_GRAM:
             raise RefusalError(
-                f"RidgeCV: folds='content' would keep the square of {schema.width} columns for each fold, "
-                f"and works up to {ridge_fit.LARGEST_GRAM}: take folds='order'."
+                f"RidgeCV: folds='content' would keep the Gram matrix of {schema.width} columns for each "
+                f"fold, and works up to {ridge_fit.LARGEST_GRAM} columns: use folds='order'."
             )
         return partial(content_folds.moments_by_content, folds=int(self.cv))
 
@@ -337,10 +337,10 @@ class RidgeClassifierCVParameters(RidgeCVParameters):
 
 
 def _why_labels_stay(model: RidgeClassifierCV) -> str:
-    """Why rows can neither be added nor taken away, whatever the settings."""
+    """Why rows can neither be added nor removed, whatever the settings."""
     return (
-        "RidgeClassifierCV scores its penalties row by row, by accuracy or by leaving the row out, which no "
-        "sum of squares tells, so rows can neither be added nor taken away: fit all rows, or go on with "
+        "RidgeClassifierCV scores its penalties row by row, by accuracy or leave-one-out, which cannot be "
+        "computed from sums, so rows can neither be added nor removed: fit all rows, or continue with "
         "RidgeClassifier at alpha_."
     )
 
@@ -349,7 +349,7 @@ class RidgeClassifierCV(TakesLabelColumns, LinearClassification, ClassifierMixin
     r"""A ridge classifier with the penalty that predicts best for rows left out.
 
     Targets of +1 and -1 are fitted as in :class:`~surefit.RidgeClassifier`, and the penalty is chosen as in
-    :class:`~surefit.RidgeCV`; with folds, by accuracy. Rows can neither be added nor taken away later: go on
+    :class:`~surefit.RidgeCV`; with folds, by accuracy. Rows can neither be added nor removed later: continue
     with :class:`~surefit.RidgeClassifier` at ``alpha_`` for that.
 
     >>> from surefit import RidgeClassifierCV

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -18,6 +18,7 @@ from surefit.core.trace import Trace
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.linear.common.leverage import dependencies, inverse_root, leverage
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.squares.centred_rows import DenseRows, Passes
 from surefit.models.linear.squares.ridge_gap import Scales, certify, spread_of_both
 from surefit.models.rows_in_memory import gathered
@@ -38,8 +39,6 @@ COLUMNS_A_PASS = 30
 WORTH_TRYING = 20  # passes that the Gram matrix must cost
 LARGE = 10**7  # entries of X, below which all of this takes no time
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Solver = Literal["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"]
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
 
@@ -135,17 +134,8 @@ def from_sums(source: Source, engine: Engine, moments: Moments, problem: Problem
         solved = by_factor(source, engine, moments, problem)
     penalised = normal_equations(moments, problem.fit_intercept)[0]
     penalised.flat[:: len(penalised) + 1] += problem.strength.min()
-    pull = leverage(source, engine, moments, inverse_root(penalised), problem.fit_intercept)
-    return replace(solved, evidence={**solved.evidence, **pull})
-
-
-def normal_equations(moments: Moments, fit_intercept: bool) -> tuple[Matrix, Matrix]:
-    """X'SX and X'Sy: of centred columns with an intercept, of the columns as they are without one."""
-    if fit_intercept:
-        return moments.gram, moments.cross
-    weight, mean = moments.weight, moments.mean_x
-    gram = moments.gram + weight * np.outer(mean, mean)
-    return gram, moments.cross + weight * np.outer(mean, moments.mean_y)
+    rows_evidence = leverage(source, engine, moments, inverse_root(penalised), problem.fit_intercept)
+    return replace(solved, evidence={**solved.evidence, **rows_evidence})
 
 
 def by_moments(moments: Moments, problem: Problem) -> Fitted:

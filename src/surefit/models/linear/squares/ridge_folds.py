@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -22,20 +23,19 @@ from surefit.models.linear.common.fold_moments import (
     taken,
     without,
 )
+from surefit.models.linear.common.normal_equations import normal_equations
 from surefit.models.linear.squares.centred_rows import DenseRows
-from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM, normal_equations
+from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.resample.row_rule import RowRule
 from surefit.solvers.linalg.least_squares import unlike_units
 from surefit.solvers.linalg.ridge import Spectrum, from_rows
 from surefit.stats.moments import Moments
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class FoldPredictions:
     """Predictions for the rows of one fold, (rows, targets, alphas), by fits to the others; its targets and
     weights.
     """
@@ -47,25 +47,25 @@ class Tested:
 
 def in_memory_folds(
     batch: Batch, splits: list[tuple[Indices, Indices]], alphas: Vector, fit_intercept: bool
-) -> Iterator[Tested]:
+) -> Iterator[FoldPredictions]:
     """Yield the predictions for each split of a table in memory."""
     whole: Moments | None = None
     width = int(batch.X.shape[1])
     for train, test in splits:
         if width > LARGEST_GRAM or len(train) < width:
-            found = _fits_of_rows(taken(batch, train), alphas, fit_intercept)
+            found = fits_of_rows(taken(batch, train), alphas, fit_intercept)
         elif complementary(train, test, len(batch)):
             whole = whole or Moments.of(batch)
             left = without(whole, moments_of(batch, test), batch, train)
             found = fits_of_moments(left, alphas, fit_intercept)
         else:
             found = fits_of_moments(moments_of(batch, train), alphas, fit_intercept)
-        yield tested(found, batch, test)
+        yield predict_fold(found, batch, test)
 
 
 def source_folds(
     source: Source, engine: Engine, folds: int, alphas: Vector, fit_intercept: bool
-) -> Iterator[Tested]:
+) -> Iterator[FoldPredictions]:
     """Yield the predictions for each fold of a source, in two passes; rows go to the folds in turn."""
     rules = [RowRule(folds, fold, others=False) for fold in range(folds)]
     parts = engine.accumulate(partial(moments_of_folds, rules), source)
@@ -73,12 +73,12 @@ def source_folds(
     for fold in range(1, folds):
         whole = whole + parts[str(fold)]
     fits = [fits_of_moments(whole - parts[str(fold)], alphas, fit_intercept) for fold in range(folds)]
-    each: list[list[Tested]] = [[] for _ in rules]
+    each: list[list[FoldPredictions]] = [[] for _ in rules]
     for answers in engine.map(partial(_predictions_of_folds, rules, fits), source):
         for fold, answer in enumerate(answers):
             each[fold].append(answer)
     for pieces in each:
-        yield Tested(
+        yield FoldPredictions(
             np.concatenate([piece.prediction for piece in pieces]),
             np.concatenate([piece.target for piece in pieces]),
             np.concatenate([piece.weight for piece in pieces]),
@@ -87,8 +87,10 @@ def source_folds(
 
 def _predictions_of_folds(
     rules: list[RowRule], fits: list[tuple[Matrix, Matrix]], batch: Batch
-) -> list[Tested]:
-    return [tested(found, batch, rows_of_fold(rule, batch)) for rule, found in zip(rules, fits, strict=True)]
+) -> list[FoldPredictions]:
+    return [
+        predict_fold(found, batch, rows_of_fold(rule, batch)) for rule, found in zip(rules, fits, strict=True)
+    ]
 
 
 def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
@@ -100,7 +102,7 @@ def fits_of_moments(moments: Moments, alphas: Vector, fit_intercept: bool) -> tu
     return _with_intercept(coef, moments.mean_x, moments.mean_y, fit_intercept)
 
 
-def _fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
+def fits_of_rows(batch: Batch, alphas: Vector, fit_intercept: bool) -> tuple[Matrix, Matrix]:
     """The same by the dual, for fewer rows than columns."""
     rows = DenseRows.of(batch, fit_intercept)
     if unlike_units(rows.A):
@@ -122,7 +124,7 @@ def _with_intercept(
     return coef, mean_y[:, None] - np.tensordot(mean_x, coef, axes=1)
 
 
-def tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
+def predict_fold(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> FoldPredictions:
     """Predict some rows of a batch."""
     coef, intercept = found
     flat = coef.reshape(len(coef), -1)
@@ -131,4 +133,4 @@ def tested(found: tuple[Matrix, Matrix], batch: Batch, rows: Indices) -> Tested:
     prediction = np.concatenate(scores).reshape(len(rows), *coef.shape[1:])
     weight = np.ones(len(rows)) if batch.weight is None else batch.weight[rows]
     target = np.asarray(np.asarray(batch.y)[rows], dtype=np.float64).reshape(len(rows), -1)
-    return Tested(prediction + intercept, target, weight)
+    return FoldPredictions(prediction + intercept, target, weight)

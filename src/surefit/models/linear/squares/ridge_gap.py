@@ -23,8 +23,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.data.source import Source
 from surefit.engine.base import Engine
@@ -33,9 +33,6 @@ from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 from surefit.stats.residuals import Residuals
 from surefit.stats.spread import Spread
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 ROUNDING = 1e3 * np.finfo(float).eps  # what sums over many rows may round, relative to the lengths that go in
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from surefit.core.arrays import Matrix
 from surefit.models.linear.squares.leave_one_out import LeftOut
-from surefit.models.linear.squares.ridge_folds import Tested
-
-Matrix = NDArray[np.float64]
+from surefit.models.linear.squares.ridge_folds import FoldPredictions
 
 
-class Given(RegressorMixin, BaseEstimator):
+class FixedPredictions(RegressorMixin, BaseEstimator):
     """A regressor whose predictions are given in place of rows, as a scorer wants to call one."""
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -28,7 +27,7 @@ class Given(RegressorMixin, BaseEstimator):
         return X
 
 
-class GivenClassifier(ClassifierMixin, BaseEstimator):
+class FixedScores(ClassifierMixin, BaseEstimator):
     """A classifier whose scores are given in place of rows."""
 
     def __init__(self, classes: Any = None, columns: bool = False) -> None:
@@ -104,7 +103,7 @@ class Scores:
         """As scikit-learn shapes them: without the axis of targets where the target is flat."""
         return results[:, 0] if self.flat else results
 
-    def of_fold(self, fold: Tested) -> Matrix:
+    def of_fold(self, fold: FoldPredictions) -> Matrix:
         """Score the penalties on one fold."""
         alphas = range(fold.prediction.shape[2])
         return np.array([self._score(fold.prediction[:, :, a], fold.target, fold.weight) for a in alphas])
@@ -113,9 +112,9 @@ class Scores:
         truth = self.labels(target)
         if self.classes is not None or self.columns:
             classes = np.arange(target.shape[1]) if self.columns else self.classes
-            model: Any = GivenClassifier(classes, self.columns)
+            model: Any = FixedScores(classes, self.columns)
         else:
-            model = Given()
+            model = FixedPredictions()
             prediction = prediction[:, 0] if self.flat else prediction
         scorer = type(model).score if self.scorer is None else self.scorer
         options = {"sample_weight": weight} if (weight != 1.0).any() and _takes_weights(scorer) else {}

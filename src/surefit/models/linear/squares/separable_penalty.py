@@ -1,19 +1,18 @@
 """Squared loss with a penalty of single coefficients, from any source: one target after the other.
 
-A source that is read piece by piece is solved by its moments, gathered in one pass, and so are many rows of
-few columns where those serve several targets or strengths; other rows in memory by their columns.
+Whether by columns in memory or by sums of all rows is chosen by ``surefit.solvers.squares.problems``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import RefusalError
 from surefit.core.native.sums.moments import ColumnMoments
@@ -22,19 +21,12 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import MappedSource, Source, in_memory
 from surefit.engine.base import Engine
 from surefit.losses.squared import Squared
-from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.penalties.base import Penalty
-from surefit.solvers.linalg.column_order import passes_pay
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
-from surefit.solvers.squares.columns import SquaredColumns
+from surefit.solvers.squares.problems import LARGEST_GRAM, Problem, squared_problems
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-NARROW = 400
-Problem = SquaredColumns | SquaredSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +43,18 @@ class Fitted:
 
 def problems(source: Source, engine: Engine, fit_intercept: bool, *, once: bool = False) -> list[Problem]:
     """Return one problem a target; ``once``: each is solved for one strength."""
-    batch = in_memory(source)
-    passes = once and batch is not None and source.schema.targets == 1 and passes_pay(batch.X)
-    if batch is not None and (passes or not tall(batch)):
-        Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
-        return [SquaredColumns(batch.X, y, batch.weight, fit_intercept=fit_intercept) for y in Y.T]
-    width = source.schema.width
+    batch, width = in_memory(source), source.schema.width
     if batch is None and width > LARGEST_GRAM:
         raise RefusalError(
-            f"a table of {width} columns that is not in memory would need their square, which is kept up to "
-            f"{LARGEST_GRAM}: leave columns out, or load the table as one sparse or dense array."
+            f"a table of {width} columns that is not in memory would need their Gram matrix, which is kept "
+            f"up to {LARGEST_GRAM} columns: drop columns, or load the table as one sparse or dense array."
         )
-    moments = Moments.of(by_rows(batch)) if batch is not None else engine.accumulate(Moments.of, source)
-    targets = range(moments.targets)
-    return [SquaredSums.of(moments, target=target, fit_intercept=fit_intercept) for target in targets]
-
-
-def tall(batch: Batch) -> bool:
-    """Whether rows in memory are so many that one Gram matrix costs less than a few passes over them."""
-    rows, columns = batch.X.shape
-    return bool(columns <= NARROW and rows >= 4 * columns)
+    return squared_problems(
+        batch,
+        lambda: engine.accumulate(Moments.of, source),
+        fit_intercept=fit_intercept,
+        single_fit=once,
+    )
 
 
 def within(problem: Any, tolerance: float) -> float:
@@ -82,12 +66,6 @@ def within(problem: Any, tolerance: float) -> float:
     if isinstance(problem, SquaredSums):
         return max(1e-4 * asked, min(asked, 1e-15 * scale_of(problem)))
     return asked
-
-
-def by_rows(batch: Batch) -> Batch:
-    """Return the batch with a sparse matrix by rows, which folds and moments are taken from."""
-    X: Any = batch.X
-    return replace(batch, X=X.tocsr()) if sparse.issparse(X) and X.format != "csr" else batch
 
 
 def scale_of(problem: Any) -> float:

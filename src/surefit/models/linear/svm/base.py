@@ -40,7 +40,7 @@ class LinearSVM(NoInference, SameObjective, abstract=True):
     """
 
     no_errors = (
-        "its penalty draws the coefficients towards zero, and its loss is no likelihood; use "
+        "its penalty shrinks the coefficients towards zero, and its loss is not a likelihood; use "
         "LogisticRegression or LinearRegression without a penalty"
     )
 

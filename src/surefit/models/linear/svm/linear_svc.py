@@ -23,7 +23,7 @@ from surefit.losses.squared_hinge import SquaredHinge
 from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
-from surefit.models.linear.common.class_scores import LinearClassification, Signed
+from surefit.models.linear.common.class_scores import LinearClassification, SignedTargets
 from surefit.models.linear.common.constraints import Constraints
 from surefit.models.linear.common.nonsmooth_loss import all_in_memory, same_objective
 from surefit.models.linear.common.penalised_intercept import with_constant_column
@@ -122,7 +122,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         source = with_class_weight(source, engine, self.class_weight)
         two = len(classes) == 2
         schema = replace(source.schema, classes=None, targets=1 if two else len(classes), target_is_flat=two)
-        return self._with_intercept(changed_rows(source, engine, Sides(len(classes)), schema))
+        return self._with_intercept(changed_rows(source, engine, OneVsRestSigns(len(classes)), schema))
 
     @staticmethod
     def _several(source: Source) -> NDArray[Any]:
@@ -149,8 +149,8 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
             return super()._learn(source, engine, trace)
         if self.constraints is not None:
             raise RefusalError(
-                "LinearSVC: multi_class='crammer_singer' couples the classes, and takes no constraints: "
-                "choose multi_class='ovr'."
+                "LinearSVC: multi_class='crammer_singer' does not support constraints: choose "
+                "multi_class='ovr'."
             )
         problem = self._all_at_once(source, engine)
         w, proof = problem.solve(GAP * self.tol, self.max_iter, trace)
@@ -169,7 +169,10 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
             return super()._certify(source, engine)
         problem, slopes = self._all_at_once(source, engine), self.certificate_.witness.get("slopes")
         if slopes is None or slopes.shape != (len(problem.codes), problem.classes):
-            raise DataError(f"{type(self).__name__}: the proof is of other rows than these.")
+            raise DataError(
+                f"{type(self).__name__}: the stored certificate belongs to other rows than these: pass the "
+                "rows that were fitted."
+            )
         packed = self._packed()
         # Of two classes, both halves of their difference have the least squares.
         w = np.array([-packed / 2, packed / 2]) if packed.ndim == 1 else packed.T
@@ -192,12 +195,12 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class OneVsRestSigns:
     """Turn class codes into plus and minus one: one column a class, a flat one for two classes."""
 
     classes: int
 
     def __call__(self, batch: Any) -> Any:
         """Return the batch with such a target."""
-        signed = Signed(self.classes)(batch)
+        signed = SignedTargets(self.classes)(batch)
         return replace(signed, y=np.asarray(signed.y)[:, 0]) if self.classes == 2 else signed
