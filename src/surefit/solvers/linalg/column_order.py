@@ -8,8 +8,19 @@ import numpy as np
 from scipy import sparse
 
 _FULL = 0.5  # share of stored entries from which a sparse matrix is dense data, and slower
+_NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over the rows
 _PASSES = 100  # columns from which their Gram matrix costs as much as three passes over them,
 _MANY = 10**6  # if they have so many entries that passes count
+
+
+def is_tall(X: Any) -> bool:
+    """Whether rows are so many that one Gram matrix costs less than a few passes over them.
+
+    >>> is_tall(np.ones((40, 3))), is_tall(np.ones((3, 40)))
+    (True, False)
+    """
+    n, p = X.shape
+    return bool(p <= _NARROW and n >= 4 * p)
 
 
 def passes_pay(X: Any) -> bool:

@@ -1,10 +1,11 @@
 """Mean squares with a penalty of single coefficients, one set of numbers each.
 
-``coordinate_descent`` and ``closed_form`` are the solvers; the former hands a matrix in memory to
-``columns``, which grows a ``working_set``, and sums to ``sums``. Both end in ``gram_descent``, coordinate
-descent on a Gram matrix with exact last steps, and are proved by ``table_gap``. ``homotopy`` follows the
-lasso through all its strengths. Bounds and ordered levels are arrays of ``level_limits``: ``active_set``
-minimises one quadratic within them, ``constrained_homotopy`` follows its path.
+``coordinate_descent`` and ``closed_form`` are the solvers. The former asks ``problems`` whether columns or
+sums are the faster: a matrix in memory goes to ``columns``, which grows a ``working_set``, and sums go to
+``sums``. Both end in ``gram_descent``, coordinate descent on a Gram matrix with exact last steps, and are
+proved by ``table_gap``. ``homotopy`` follows the lasso through all its strengths. Bounds and ordered levels
+are arrays of ``level_limits``: ``active_set`` minimises one quadratic within them, ``constrained_homotopy``
+follows its path.
 
 To add a penalty, give it a coordinate table; to add a solver, a class with a name, its needs and ``solve``.
 """

@@ -29,7 +29,7 @@ from surefit.core.native.linear.quad_cd import Descent
 from surefit.core.native.sums.gram import centred_gram
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
-from surefit.solvers.linalg.column_order import by_columns, passes_pay
+from surefit.solvers.linalg.column_order import by_columns, is_tall, passes_pay
 from surefit.solvers.objective.solver import CLOSE, is_close
 from surefit.solvers.squares.gram_descent import minimise_quadratic
 from surefit.solvers.squares.sums import SquaredSums, SquaresSolution
@@ -92,7 +92,6 @@ _STALLED = 5  # rounds without progress after which rounding rules
 _NEAR = 10.0  # times the gap allowed, from where on columns are solved for to the last
 _EXACT = 1e-4  # share of the gap that leaves the rest to rounding
 _QUICK = 1e7  # multiplications of a Gram matrix that take no longer than a round
-_NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over them
 
 
 @dataclass(slots=True)
@@ -410,8 +409,7 @@ class SquaredColumns:
 
     @property
     def _narrow(self) -> bool:
-        n, p = self.X.shape
-        return isinstance(self.X, np.ndarray) and p <= _NARROW and n >= 4 * p
+        return isinstance(self.X, np.ndarray) and is_tall(self.X)
 
     def _closer(self, tolerance: float) -> float:
         """Return the gap to go to where the last digits cost next to nothing."""

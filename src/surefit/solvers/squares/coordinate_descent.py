@@ -35,8 +35,8 @@ class CoordinateDescent(Solver):
             return f"solver {self.name!r} supports the squared loss only, not the {objective.loss.name} loss."
         if objective.rows is None and objective.columns > LARGEST_GRAM:
             return (
-                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST_GRAM} columns for a table that is "
-                f"read in batches, and there are {objective.columns}."
+                f"solver {self.name!r} forms a Gram matrix of at most {LARGEST_GRAM} columns for a table "
+                f"that is read in batches, and there are {objective.columns}."
             )
         return None
 

@@ -10,13 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from surefit.data.batches.batch import Batch
-from surefit.solvers.linalg.column_order import passes_pay
+from surefit.solvers.linalg.column_order import is_tall, passes_pay
 from surefit.solvers.squares.columns import SquaredColumns
 from surefit.solvers.squares.sums import SquaredSums
 from surefit.stats.moments import Moments
 
 LARGEST_GRAM = 5000  # columns of a table that is read piece by piece: their Gram matrix is kept
-NARROW = 400  # columns up to which one Gram matrix costs less than a few passes over the rows
 Problem = SquaredColumns | SquaredSums
 
 
@@ -49,13 +48,7 @@ def squared_problems(
 def by_columns_is_faster(rows: Batch, *, single_fit: bool = False) -> bool:
     """Whether passes over columns in memory cost less than the Gram matrix of all of them."""
     one_target = np.asarray(rows.y).reshape(len(rows), -1).shape[1] == 1
-    return not is_tall(rows) or (single_fit and one_target and passes_pay(rows.X))
-
-
-def is_tall(rows: Batch) -> bool:
-    """Whether rows in memory are so many that one Gram matrix costs less than a few passes over them."""
-    count, columns = rows.X.shape
-    return bool(columns <= NARROW and count >= 4 * columns)
+    return not is_tall(rows.X) or (single_fit and one_target and passes_pay(rows.X))
 
 
 def contiguous_rows(rows: Batch) -> Batch:

@@ -25,7 +25,8 @@ from surefit.models.linear.sparse.regularisation_path import Path
 from surefit.models.linear.squares.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
 from surefit.resample.row_rule import RowRule
-from surefit.solvers.squares.problems import contiguous_rows, is_tall
+from surefit.solvers.linalg.column_order import is_tall
+from surefit.solvers.squares.problems import contiguous_rows
 from surefit.stats.base import Joint
 from surefit.stats.moments import Moments
 
@@ -143,7 +144,7 @@ def folds_of(
     batch = contiguous_rows(batch)
     whole: Moments | None = None
     rows, columns = batch.X.shape
-    if splits.by_content and is_tall(batch):
+    if splits.by_content and is_tall(batch.X):
         yield from _folds_of_source(family, ArraySource(source.schema, batch), engine, splits)
         return
     for train, test in splits.of_rows(batch):

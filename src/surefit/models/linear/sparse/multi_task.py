@@ -26,9 +26,10 @@ from surefit.models.linear.squares.separable_penalty import scale_of
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.penalties.group_l1 import GroupL1
 from surefit.penalties.no_penalty import NoPenalty
+from surefit.solvers.linalg.column_order import is_tall
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.gap import proved
-from surefit.solvers.squares.problems import contiguous_rows, is_tall
+from surefit.solvers.squares.problems import contiguous_rows
 from surefit.solvers.tasks.columns import TaskColumns, TaskProblem, TaskSums
 from surefit.stats.moments import Moments
 
@@ -124,7 +125,9 @@ class TaskRegression(SparseRegression, abstract=True):
         batch = in_memory(source)
         if batch is not None:
             return (
-                self.of_moments(Moments.of(contiguous_rows(batch))) if is_tall(batch) else self.of_rows(batch)
+                self.of_moments(Moments.of(contiguous_rows(batch)))
+                if is_tall(batch.X)
+                else self.of_rows(batch)
             )
         if source.schema.width > LARGEST_GRAM:
             raise RefusalError(
