@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
 from surefit.core.errors import RefusalError
@@ -29,7 +30,6 @@ from surefit.models.rows_in_memory import MOST_BYTES, gathered
 from surefit.stats.missing import Missing
 
 Member = Annotated[object, Has("fit")]
-Floats = NDArray[np.float64]
 MOST_SEED = 2**31 - 1
 STATED = 1e-9  # by how much a number that is computed again may differ, relative to its scale
 
@@ -149,7 +149,7 @@ def can_be_weighted(base: Any) -> bool:
     return takes_weights(base) or (hasattr(base, "steps") and takes_weights(base.steps[-1][1]))
 
 
-def _fit_weighted(member: Any, X: Any, y: NDArray[Any], weight: Floats) -> None:
+def _fit_weighted(member: Any, X: Any, y: NDArray[Any], weight: Vector) -> None:
     """Fit to weighted rows; every step of a pipeline that takes weights has them."""
     if takes_weights(member) or not hasattr(member, "steps"):
         member.fit(X, y, sample_weight=weight)
@@ -180,7 +180,7 @@ class Coded(NamedTuple):
     labels: NDArray[Any]
 
 
-def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, coded: Coded | None) -> Any:
+def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Vector | None, coded: Coded | None) -> Any:
     """Fit a member to rows that the ensemble has checked; ``coded`` is y once more, where it is known."""
     quick = isinstance(member, Estimator) and member.takes_checked_rows
     quick = quick and (member.accepts.target == "class") == (coded is not None)

@@ -16,6 +16,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.native.trees.boost_apply import BoostedNodes
@@ -38,8 +39,6 @@ from surefit.models.tree.rows.matrix import Levels, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
 from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
 from surefit.models.tree.targets.base import TreeRows
-
-Floats = NDArray[np.float64]
 
 
 def interaction_groups(asked: Any, width: int) -> NDArray[np.uint8]:
@@ -93,17 +92,17 @@ class HistGradientBoosting(TreeRows, abstract=True):
     verbose: int
     random_state: Any
 
-    baseline_: Floats
+    baseline_: Vector
     n_iter_: int
     n_trees_per_iteration_: int
     do_early_stopping_: bool
-    train_score_: Floats
-    validation_score_: Floats
+    train_score_: Vector
+    validation_score_: Vector
     training_loss_: float
     held_out_loss_: float
     validated_apart_: bool
     seed_: int
-    node_number_: Floats
+    node_number_: Vector
     node_column_: NDArray[np.int32]
     node_left_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
@@ -161,13 +160,13 @@ class HistGradientBoosting(TreeRows, abstract=True):
             self._apart = (X_val, y_val, sample_weight_val) if given else None
         return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
 
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+    def _target(self, batch: Batch, weight: Vector | None) -> Target:
         return Target(np.asarray(batch.y).reshape(len(batch), -1))
 
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         return batch.weight
 
-    def _weighted(self, y: Floats, weight: Floats | None, schema: Schema) -> Floats | None:
+    def _weighted(self, y: Vector, weight: Vector | None, schema: Schema) -> Vector | None:
         """Return the weights of all rows, those of classes included."""
         return weight
 
@@ -241,7 +240,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         return rows > EARLY_ABOVE if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _held_out(
-        self, count: int, targets: Callable[[], Floats], apart: bool, seed: Callable[[], int]
+        self, count: int, targets: Callable[[], Vector], apart: bool, seed: Callable[[], int]
     ) -> HeldOutRows:
         if apart or self.validation_fraction is None or not self._stops_early(count):
             return HeldOutRows()
@@ -250,7 +249,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
     _stratified = False
 
     def _rows_apart(
-        self, apart: Any, rows: Any, schema: Schema, baseline: Floats, groves: list[Grove]
+        self, apart: Any, rows: Any, schema: Schema, baseline: Vector, groves: list[Grove]
     ) -> Part:
         X, y, weight = apart
         accepts = replace(self.accepts, cells=True) if rows.levels else self.accepts
@@ -261,7 +260,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
             grove.add_to(score, X)
         return Part(rows.bins.codes(X), self._coded(y, schema), weight, score)
 
-    def _coded(self, y: Any, schema: Schema) -> Floats:
+    def _coded(self, y: Any, schema: Schema) -> Vector:
         return np.asarray(y, dtype=np.float64).ravel()
 
     def _rounds_done(self, goes_on: bool) -> int:
@@ -283,7 +282,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
     def _common(
         self,
         rounds: Rounds,
-        baseline: Floats,
+        baseline: Vector,
         seed: int,
         stops: bool,
         stopping: Stopping | None,
@@ -328,7 +327,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         # Rows that were given apart are not here, and what was stated of them is not checked.
         apart = not np.isnan(self.held_out_loss_) and not self._drew_rows
 
-        def drawn(count: int, targets: Callable[[], Floats]) -> HeldOutRows:
+        def drawn(count: int, targets: Callable[[], Vector]) -> HeldOutRows:
             return self._held_out(count, targets, apart, lambda: self.seed_)
 
         train, held = losses_again(self, source, engine, self._grove(), drawn)
@@ -352,14 +351,14 @@ class HistGradientBoosting(TreeRows, abstract=True):
             )
         )
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Matrix:
         """What the trees say of rows, (outputs, n)."""
         X = matrix_of(X, self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)
         self._grove().add_to(score, X)
         return score
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+    def _staged_scores(self, X: Any) -> Iterator[Matrix]:
         check_is_fitted(self)
         X = matrix_of(admit_rows(self, self._accepted(), X), self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)

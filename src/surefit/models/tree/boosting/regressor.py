@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Positive, RandomState, Strength, Tolerance, WholeNumber
 from surefit.data.door import Accepts
@@ -25,8 +25,6 @@ from surefit.models.tree.boosting.parameters import (
     Interactions,
 )
 from surefit.models.tree.nodes.parameters import Categories, Depth, Leaves, Monotone
-
-Floats = NDArray[np.float64]
 
 
 class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
@@ -110,14 +108,14 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     def _parameters(self, common: BoostParameters, schema: Schema) -> BoostParameters:
         return common
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return what the trees add up to, on the scale of the target, or write it ``to`` a file."""
         return np.asarray(self._answer(self._predict, X, to, ["prediction"]))
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         return self._boost_loss().mean(self._scores(X))
 
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions after each round."""
         for score in self._staged_scores(X):
             yield self._boost_loss().mean(score)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.bin_columns import Codes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostWork, boost_grow, boost_update
@@ -17,17 +17,15 @@ from surefit.models.tree.boosting.trees import Grove, grove_of
 from surefit.models.tree.rows.bins import Bins
 from surefit.models.tree.targets.exact_sums import exact_sum, power_of
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(slots=True)
 class Part:
     """Some rows: their codes, targets and weights, and the scores that the trees so far give them."""
 
     codes: Codes
-    y: Floats
-    weight: Floats | None
-    score: Floats
+    y: Vector
+    weight: Vector | None
+    score: Matrix
 
     @property
     def total(self) -> float:
@@ -76,7 +74,7 @@ class Setup:
     rules: BoostRules
     learning_rate: float
     seed: int
-    baseline: Floats | None
+    baseline: Vector | None
     groves: list[Grove]
     scored: bool = False
 

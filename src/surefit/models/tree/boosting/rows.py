@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.bin_columns import Codes
 from surefit.core.native.trees.boost_grow import BoostTable
 from surefit.data.batches.batch import Batch
@@ -29,8 +30,7 @@ from surefit.models.tree.rows.matrix import Levels, level_counts, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
 from surefit.models.tree.targets.facts import row_count, target_facts
 
-Floats = NDArray[np.float64]
-Draw = Callable[[int, Callable[[], Floats]], HeldOutRows]  # of so many rows, with these targets
+Draw = Callable[[int, Callable[[], Vector]], HeldOutRows]  # of so many rows, with these targets
 MOST_BYTES = 2**30  # of codes, and of what rounds need of each row, that are kept in memory
 ROW_BYTES = 72
 MOST_DRAWN = 2**20  # rows up to which those held out are drawn as scikit-learn draws them
@@ -40,8 +40,8 @@ MOST_DRAWN = 2**20  # rows up to which those held out are drawn as scikit-learn 
 class BoostRows:
     """All rows of positive weight; codes: in Fortran order."""
 
-    y: Floats
-    weight: Floats | None
+    y: Vector
+    weight: Vector | None
     held_out: NDArray[np.bool_]
     levels: Levels
     bins: Bins
@@ -52,11 +52,11 @@ class BoostRows:
         """How many rows there are."""
         return len(self.y)
 
-    def ends(self) -> Floats:
+    def ends(self) -> Vector:
         """The least and the greatest target, and what decides whether a loss suits them."""
         return self.y
 
-    def rounds(self, setup: Setup, scores: Callable[[], Floats]) -> Rounds:
+    def rounds(self, setup: Setup, scores: Callable[[], Matrix]) -> Rounds:
         """Return the rounds, begun from where the trees so far leave the scores."""
         kept = ~self.held_out
         if setup.baseline is None:
@@ -78,7 +78,7 @@ class BoostRows:
             setup.groves,
         )
 
-    def part(self, rows: NDArray[np.bool_], scores: Floats) -> Part:
+    def part(self, rows: NDArray[np.bool_], scores: Matrix) -> Part:
         """Return some of the rows, with their scores; those of all are not copied."""
         if rows.all():
             return Part(self.codes, self.y, self.weight, scores)
@@ -92,8 +92,8 @@ class _Block:
     """The rows of positive weight of a batch."""
 
     X: Any
-    y: Floats
-    weight: Floats | None
+    y: Vector
+    weight: Vector | None
     kept: NDArray[np.bool_] | None = None  # of the rows of the batch; None for all
 
 
@@ -124,7 +124,7 @@ class _Coded:
 class _Answered:
     blocks: _Blocks
     grove: Grove
-    baseline: Floats
+    baseline: Vector
 
     def __call__(self, batch: Batch) -> _Block:
         block = self.blocks(batch)
@@ -156,7 +156,7 @@ def prepared(model: Any, source: Source, engine: Engine, draw: Draw) -> BoostRow
     return BoostRows(block.y, weight, apart, levels, bins, bins.codes(block.X))
 
 
-def _apart(draw: Draw, y: Floats, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _apart(draw: Draw, y: Vector, kept: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Which of the rows of positive weight are held out; those drawn by their number count all rows."""
     found = draw(len(y), lambda: y)
     if found.mask is not None or kept is None:
@@ -166,7 +166,7 @@ def _apart(draw: Draw, y: Floats, kept: NDArray[np.bool_] | None) -> NDArray[np.
 
 def answered(
     model: Any, source: Source, engine: Engine, grove: Grove
-) -> tuple[Floats, Floats, Floats | None, NDArray[np.bool_] | None]:
+) -> tuple[Vector, Vector, Vector | None, NDArray[np.bool_] | None]:
     """Return what fitted trees say of all rows of positive weight, their targets and weights, and which."""
     blocks = list(_mapped(_Answered(_Blocks(model.levels_), grove, model.baseline_), source, engine))
     y = np.concatenate([block.y for block in blocks])
@@ -195,7 +195,7 @@ def _mapped(f: Callable[[Batch], Any], source: Source, engine: Engine) -> Iterat
     return engine.map(f, source) if batch is None else iter([f(batch)])
 
 
-def _weights(blocks: list[_Block]) -> Floats | None:
+def _weights(blocks: list[_Block]) -> Vector | None:
     if all(block.weight is None for block in blocks):
         return None
     return np.concatenate([np.ones(len(b.y)) if b.weight is None else b.weight for b in blocks])
@@ -209,7 +209,7 @@ def _kept(blocks: list[_Block]) -> NDArray[np.bool_] | None:
 
 def _gathered(
     blocks: Iterator[_Block],
-) -> tuple[Codes, Floats, Floats | None, NDArray[np.bool_] | None]:
+) -> tuple[Codes, Vector, Vector | None, NDArray[np.bool_] | None]:
     """Put codes together."""
     kept = list(blocks)
     codes: Codes = np.empty((sum(len(block.y) for block in kept), kept[0].X.shape[1]), np.uint8, order="F")
@@ -220,14 +220,14 @@ def _gathered(
     return codes, np.concatenate([block.y for block in kept]), _weights(kept), _kept(kept)
 
 
-def drawn_apart(count: int, targets: Callable[[], Floats], share: Any, stratified: bool, seed: int) -> Any:
+def drawn_apart(count: int, targets: Callable[[], Vector], share: Any, stratified: bool, seed: int) -> Any:
     """Draw the rows to hold out: as scikit-learn does, or by their numbers where they are many."""
     if count <= MOST_DRAWN:
         return HeldOutRows(mask=held_out_rows(targets(), share, stratified, seed))
     return HeldOutRows(seed, float(share) if share < 1 else int(share) / count)
 
 
-def held_out_rows(y: Floats, share: Any, stratified: bool, seed: int) -> NDArray[np.bool_]:
+def held_out_rows(y: Vector, share: Any, stratified: bool, seed: int) -> NDArray[np.bool_]:
     """Draw the rows to hold out, as scikit-learn does for the same seed."""
     from sklearn.model_selection import train_test_split
 

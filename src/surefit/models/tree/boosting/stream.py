@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.bin_columns import Codes
 from surefit.core.native.trees.boost_grow import BoostTree
 from surefit.core.native.trees.level_sums import level_route, level_sums
@@ -39,7 +40,6 @@ from surefit.models.tree.streams.boosted_growth import BoostGrowth, FixedPoint, 
 from surefit.models.tree.targets.exact_sums import ExactSums, WholeSums, exact_sum, power_of
 from surefit.models.tree.targets.facts import TargetFacts, class_factors_of, target_facts
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -142,14 +142,14 @@ class Standing:
     """
 
     loss: BoostLoss
-    baseline: Floats
+    baseline: Vector
     trees: Grove
     fresh: Grove
     held_out: HeldOutRows
     kept: bool
     begun: bool
 
-    def scores(self, batch: Batch, update: bool = False) -> Floats:
+    def scores(self, batch: Batch, update: bool = False) -> Matrix:
         """Return the scores of a batch, (outputs, rows), and put those that are kept up to date."""
         if self.kept and batch.offset is not None:
             score = np.asarray(batch.offset)
@@ -282,14 +282,14 @@ class _Ranks:
         return RankSums.of_rows(leaf[0, train].astype(np.intp), value[train], whole, self.window)
 
 
-def _rows(batch: Batch, score: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats | None]:
+def _rows(batch: Batch, score: Matrix, rows: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector | None]:
     y, weight = np.asarray(batch.y), batch.weight
     if rows.all():
         return y, score, weight
     return y[rows], np.ascontiguousarray(score[:, rows]), None if weight is None else weight[rows]
 
 
-def _weight(rows: tuple[Floats, Floats, Floats | None]) -> float:
+def _weight(rows: tuple[Vector, Vector, Vector | None]) -> float:
     return float(len(rows[0])) if rows[2] is None else float(rows[2].sum())
 
 
@@ -316,7 +316,7 @@ class StreamedRounds(Rounds):
 
     source: Source
     engine: Engine
-    baseline: Floats
+    baseline: Vector
     drawn: HeldOutRows
     by_code: list[Grove] = field(default_factory=list)
     fresh: list[Grove] = field(default_factory=list)
@@ -328,7 +328,7 @@ class StreamedRounds(Rounds):
         kept = isinstance(self.source, KeptRows)
         return Standing(self.loss, self.baseline, trees, fresh, self.drawn, kept, self.begun)
 
-    def start(self) -> Floats:
+    def start(self) -> Vector:
         """Return the best constant score of each output."""
         standing = self._standing()
         if self.loss.by_rank:
@@ -342,7 +342,7 @@ class StreamedRounds(Rounds):
         if isinstance(self.held_out, Measured):
             self.held_out.scored = held_out
 
-    def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Floats:
+    def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Vector:
         """The medians or quantiles of the errors in leaves."""
         if self.unit == 0.0:
             facts = self.engine.accumulate(_Weights(standing), self.source)
@@ -353,7 +353,7 @@ class StreamedRounds(Rounds):
 
         return leaf_quantiles(add_up, leaves, self.unit, self.loss.quantile)
 
-    def _leaf_values(self, standing: Standing, tree: BoostTree) -> Floats:
+    def _leaf_values(self, standing: Standing, tree: BoostTree) -> Vector:
         if not self.loss.by_rank:
             return tree.value
         found, leaves = tree.value.copy(), np.flatnonzero(tree.column < 0)
@@ -428,9 +428,9 @@ class _Standing:
     """The scores that trees of numbers give to rows."""
 
     grove: Grove
-    baseline: Floats
+    baseline: Vector
 
-    def __call__(self, X: NDArray[Any]) -> Floats:
+    def __call__(self, X: NDArray[Any]) -> Matrix:
         score = np.repeat(self.baseline[:, None], len(X), axis=1)
         self.grove.add_to(score, X)
         return score
@@ -461,11 +461,11 @@ class StreamedRows:
         """The bins of each column."""
         return self.coding.bins
 
-    def ends(self) -> Floats:
+    def ends(self) -> Vector:
         """The least and the greatest target."""
         return np.array([self.facts.low, self.facts.high])
 
-    def rounds(self, setup: Setup, scores: Callable[[], Floats]) -> Rounds:
+    def rounds(self, setup: Setup, scores: Callable[[], Matrix]) -> Rounds:
         """Return the rounds; codes are made now, where they are kept."""
         coding = self.coding
         if setup.groves and setup.baseline is not None:
@@ -500,7 +500,7 @@ def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, dr
     coding = replace(coding, factors=class_factors_of(model, facts, source.schema))
     kept: list[NDArray[np.bool_]] = []
 
-    def targets() -> Floats:
+    def targets() -> Vector:
         blocks = list(plain_engine(engine).map(_targets, source))
         kept.append(np.concatenate([own for _, own in blocks]))
         return np.concatenate([y for y, _ in blocks])
@@ -513,7 +513,7 @@ def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, dr
     return StreamedRows(source, engine, coding, facts, drawn)
 
 
-def _targets(batch: Batch) -> tuple[Floats, NDArray[np.bool_]]:
+def _targets(batch: Batch) -> tuple[Vector, NDArray[np.bool_]]:
     y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch))
     kept = np.ones(len(y), dtype=bool) if batch.weight is None else batch.weight > 0
     return y[kept], kept
@@ -525,7 +525,7 @@ class _Answering:
 
     levels: Levels
     standing: _Standing
-    factors: Floats | None
+    factors: Vector | None
 
     def __call__(self, batch: Batch) -> Batch:
         y = np.ascontiguousarray(np.asarray(batch.y, dtype=np.float64).reshape(len(batch)))

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.native.trees.boost_apply import BoostedNodes, boost_apply
 from surefit.core.native.trees.boost_grow import BoostTree
 from surefit.models.tree.rows.bins import Bins
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Grove:
     def __len__(self) -> int:
         return len(self.nodes.root)
 
-    def add_to(self, score: Floats, X: NDArray[Any], first: int = 0, last: int | None = None) -> None:
+    def add_to(self, score: Matrix, X: NDArray[Any], first: int = 0, last: int | None = None) -> None:
         """Add what the trees say of rows to their scores, (outputs, n)."""
         boost_apply(self.nodes, X, score, first, len(self) if last is None else last)
 
@@ -35,7 +34,7 @@ def empty_grove() -> Grove:
     return Grove(BoostedNodes(*[np.empty(0, dtype=kind) for kind in kinds]))
 
 
-def grove_of(tree: BoostTree, value: Floats, bins: Bins, by_code: bool = False) -> Grove:
+def grove_of(tree: BoostTree, value: Matrix, bins: Bins, by_code: bool = False) -> Grove:
     """Return one tree whose leaves say ``value``; ``by_code`` compares codes of bins, not numbers."""
     column = tree.column
     leaf = column < 0

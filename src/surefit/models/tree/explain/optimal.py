@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
 from surefit.core.native.trees.count_distance import count_distance
 from surefit.models.tree.nodes.criteria import impurity, terms
 from surefit.models.tree.rows.matrix import matrix_of, whole
 
-Floats = NDArray[np.float64]
 _KEPT = ("criterion", "class_weight")
 MOST_CELLS = 4e9  # looked at: cuts of the root, times the cells that each looks at
 
@@ -79,7 +79,7 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
 
 
 class _Search:
-    def __init__(self, X: Floats, Y: NDArray[Any], w: Floats, kind: str, classes: tuple[int, ...]) -> None:
+    def __init__(self, X: Matrix, Y: NDArray[Any], w: Vector, kind: str, classes: tuple[int, ...]) -> None:
         self.X, self.kind, self.classes = X, kind, classes
         self.about = np.average(Y, axis=0, weights=w) if kind == "poisson" else np.zeros(0)
         if kind == "poisson":
@@ -122,7 +122,7 @@ class _Search:
         cost = self._costs(left, wl) + self._costs(whole_sums - left, total - wl)
         return min(least, float(cost.min()))
 
-    def _costs(self, sums: Floats, weight: Floats) -> Floats:
+    def _costs(self, sums: Matrix, weight: Vector) -> Vector:
         """Impurities times weights; those of counts are the distances from their own mean."""
         if self.kind != "poisson":
             return weight * impurity(sums, weight, self.kind, self.classes)

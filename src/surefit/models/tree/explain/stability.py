@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.resample.streams import seed_of, stream
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -26,9 +25,9 @@ class Stability:
     """
 
     root_columns: NDArray[np.int64]
-    root_thresholds: Floats
+    root_thresholds: Vector
     leaves: NDArray[np.int64]
-    disagreement: Floats
+    disagreement: Matrix
 
     @property
     def mean_disagreement(self) -> float:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.models.tree.nodes.node_arrays import Nodes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,11 +21,11 @@ class Boxes:
     """
 
     leaf: NDArray[np.int64]
-    lower: Floats
-    upper: Floats
+    lower: Matrix
+    upper: Matrix
     takes_missing: NDArray[np.bool_]
     allowed: dict[int, NDArray[np.bool_]]
-    weights: Floats
+    weights: Matrix
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is in each box, (rows, boxes): exactly one of them."""
@@ -43,7 +42,7 @@ class Boxes:
             found &= np.where(gone, self.takes_missing[:, j], inside)
         return found
 
-    def evaluate(self, X: NDArray[Any]) -> Floats:
+    def evaluate(self, X: NDArray[Any]) -> Matrix:
         """The sum over boxes, (rows, width)."""
         return self.holds(X) @ self.weights
 

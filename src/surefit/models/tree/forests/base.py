@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import validate
@@ -47,8 +48,6 @@ from surefit.models.tree.trees.base import DecisionTree
 from surefit.models.tree.trees.proof import Problem, best_splits
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
-
-Floats = NDArray[np.float64]
 
 TREES = 3  # looked at again, unless they have more
 CELLS = 1e8  # than these, so that a proof takes seconds: rows times columns times depths
@@ -122,21 +121,21 @@ class Forest(TreeRows, abstract=True):
     min_gain: float = 0.0
     loss_name: ClassVar[str]
 
-    loss_curve_: Floats
+    loss_curve_: Vector
     loss_trees_: NDArray[np.int64]
-    row_cumulative_: Floats
+    row_cumulative_: Vector
     member_error_: float
     member_correlation_: float
     nodes_: NDArray[np.uint64]
     node_start_: NDArray[np.int64]
-    leaf_value_: Floats
+    leaf_value_: Matrix
     leaf_weight_: NDArray[Any]
     leaf_impurity_: NDArray[Any]
     leaf_start_: NDArray[np.int64]
-    tree_importance_: Floats
+    tree_importance_: Matrix
     level_bits_: NDArray[np.uint64]
     level_start_: NDArray[np.int64]
-    inner_value_: Floats
+    inner_value_: Matrix
     inner_impurity_: NDArray[Any]
     tree_seeds_: NDArray[np.uint64]
     seed_: int
@@ -145,10 +144,10 @@ class Forest(TreeRows, abstract=True):
     searched_by_bins_: bool
     max_features_: int
     n_outputs_: int
-    oob_answers_: Floats
+    oob_answers_: Matrix
     oob_value_: float
     leaf_member_: NDArray[np.int32]
-    member_target_: Floats
+    member_target_: Matrix
 
     @abstractmethod
     def _tree(self, seed: int) -> DecisionTree:
@@ -159,7 +158,7 @@ class Forest(TreeRows, abstract=True):
         """What is learnt, with what is the class's own."""
 
     @abstractmethod
-    def _truth(self, target: Target) -> Floats:
+    def _truth(self, target: Target) -> Matrix:
         """The target as leaves would say it if they were right, (n, width)."""
 
     @abstractmethod
@@ -341,7 +340,7 @@ class Forest(TreeRows, abstract=True):
     def _forest_evidence(self, batch: Batch) -> dict[str, Any]:
         return {}
 
-    def _kept_target(self, target: Target) -> Floats:
+    def _kept_target(self, target: Target) -> Matrix:
         return answers_in_units(target.Y.astype(np.float64), target)
 
     def _estimate(self, errors: Any, scale: float) -> Certificate:

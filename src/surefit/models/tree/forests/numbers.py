@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.trees.forest_walk import forest_apply
 from surefit.data.batches.batch import Batch
@@ -19,10 +20,8 @@ from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.targets.numbers import NumberTargets
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 
-Floats = NDArray[np.float64]
 
-
-def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Floats) -> Floats:
+def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Vector) -> Matrix:
     """Return the quantiles for rows that end in these leaves, (rows, levels); leaves is (rows, trees)."""
     y = forest.member_target_[:, 0]
     order = np.argsort(y, kind="stable")
@@ -52,7 +51,7 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
 
     loss_name = "mean squared error"
 
-    def _truth(self, target: Target) -> Floats:
+    def _truth(self, target: Target) -> Matrix:
         return np.asarray(target.Y)
 
     def _score_of(self, errors: ForestErrors, target: Target, batch: Batch) -> float:
@@ -73,24 +72,24 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         given = {name: getattr(self, name) for name in names}
         return DecisionTreeRegressor(**{**given, "random_state": seed})
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return the mean prediction of the trees, or write it ``to`` a file."""
         several = getattr(self, "n_outputs_", 1)
         names = ["prediction"] if several == 1 else [f"prediction{o}" for o in range(several)]
         return self._answer(self._predict, X, to, names)
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         found = self._mean(X)
         return found[:, 0] if self.n_outputs_ == 1 else found
 
     @property
-    def oob_prediction_(self) -> Floats:
+    def oob_prediction_(self) -> Vector:
         """The mean prediction for each row by the trees that have not seen it; 0 where none has not."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = np.nan_to_num(self.oob_answers_)
         return found[:, 0] if self.n_outputs_ == 1 else found
 
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Matrix:
         """Return quantiles of the target for each row, (rows, quantiles).
 
         Every tree spreads a weight of 1 over the training rows in the leaf of a row; the quantiles are those
@@ -111,14 +110,14 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         if self.n_outputs_ > 1:
             raise RefusalError("quantiles are those of one target: fit one forest for each.")
 
-        def of(rows: Any) -> Floats:
+        def of(rows: Any) -> Matrix:
             forest, counts = self._grown(), self._level_counts()
             leaves = np.concatenate([forest_apply(forest, x, counts) for x in self._blocks_of_rows(rows)])
             return leaf_quantiles(self, leaves, levels)
 
         return np.asarray(self._answer(of, X))
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
+    def predict_interval(self, X: Any, level: float = 0.9) -> Matrix:
         """Return the ends of the middle share ``level`` of the target for each row, (rows, 2)."""
         if not 0 < level < 1:
             raise ParameterError(f"level={level!r} must lie between 0 and 1.")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.diagnosis import Diagnosis
 from surefit.core.errors import DataError, RefusalError
@@ -30,7 +31,6 @@ from surefit.models.tree.rows.matrix import matrix_of, whole
 from surefit.models.tree.trees.base import DecisionTree
 from surefit.resample.streams import stream
 
-Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors above 0 from which on a column is worth something
 
 
@@ -41,16 +41,16 @@ class OutOfBagImportance:
     each: (trees, columns). impurity: the shares of ``feature_importances_``, for comparison.
     """
 
-    each: Floats
-    impurity: Floats
+    each: Matrix
+    impurity: Vector
 
     @property
-    def mean(self) -> Floats:
+    def mean(self) -> Vector:
         """The mean over trees."""
         return self.each.mean(axis=0)
 
     @property
-    def standard_error(self) -> Floats:
+    def standard_error(self) -> Vector:
         """That of the mean over trees; NaN for one tree."""
         trees = len(self.each)
         if trees < 2:
@@ -58,7 +58,7 @@ class OutOfBagImportance:
         return np.asarray(self.each.std(axis=0, ddof=1) / np.sqrt(trees))
 
     @property
-    def relevance(self) -> Floats:
+    def relevance(self) -> Vector:
         """The mean of absolute changes over the root of their squared deviations; 0 where nothing changes."""
         size = np.abs(self.each)
         middle = size.mean(axis=0)
@@ -95,7 +95,7 @@ def out_of_bag_importance(forest: Any, X: Any, target: Any, n_repeats: int) -> O
     return OutOfBagImportance(np.array(found), forest.feature_importances_)
 
 
-def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Floats:
+def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Vector:
     nodes = forest._nodes_of(t)
     change = np.zeros((X.shape[1], len(order), len(X), nodes.value.shape[1]))
     tree_shuffle(nodes.grown, nodes.value, X, order, change)
@@ -105,7 +105,7 @@ def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArr
     return np.asarray((after - before).mean(axis=(1, 2)))
 
 
-def _losses(said: Floats, Y: NDArray[Any], classes: tuple[int, ...]) -> Floats:
+def _losses(said: Matrix, Y: NDArray[Any], classes: tuple[int, ...]) -> Matrix:
     """The loss of each row: the share of outputs that are wrong, or the mean square."""
     if not classes:
         return np.asarray(((said - Y) ** 2).mean(axis=-1))
@@ -180,7 +180,7 @@ class ReadableForest(Forest, abstract=True):
         return [drawn_rows(self, seed).astype(np.int32) for seed in self.tree_seeds_.tolist()]
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """By how much the splits of each column lower the impurity, as shares that add up to 1."""
         check_is_fitted(self)
         each = np.maximum(self.tree_importance_, 0.0)
@@ -218,7 +218,7 @@ class ReadableForest(Forest, abstract=True):
         _, X, target = self._asked_again(X, y, sample_weight)
         return out_of_bag_importance(self, X, replace(target, Y=self._in_units(target)), n_repeats)
 
-    def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+    def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Vector:
         """Return the loss of rows out of bag after each tree; ``loss_curve_`` has it for blocks of them."""
         batch, X, target = self._asked_again(X, y, sample_weight)
         weight, levels = self._weights(batch), self._level_counts()
@@ -267,7 +267,7 @@ class ReadableForest(Forest, abstract=True):
             return
         yield matrix_of(X, self.levels_)
 
-    def _mean(self, X: Any, values: Floats | None = None) -> Floats:
+    def _mean(self, X: Any, values: Matrix | None = None) -> Matrix:
         """The mean of what the leaves of rows say."""
         forest = self._stored() if values is None else self._grown()  # of which only the latter has numbers
         levels = self._level_counts()

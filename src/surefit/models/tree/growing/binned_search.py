@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.forest_columns import FEW_OF, forest_columns
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
 from surefit.core.native.trees.tree_grow import Rules
@@ -14,7 +15,6 @@ from surefit.models.tree.nodes.forest_arrays import in_target_units, tree_nodes
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.parameters import Target
 
-Floats = NDArray[np.float64]
 # Rows of a node up to which every value is looked at: where nodes look at few columns, and at many of them.
 ALL_VALUES, ALL_VALUES_IN_ORDER = 1024, 8192
 EXACT_CELLS = 100_000_000  # up to which "auto" sorts every column: see docs/trees.md
@@ -47,7 +47,7 @@ def rows_told_apart(root: int, width: int, rules: Rules) -> int:
 
 
 def grow_by_bins(
-    X: NDArray[Any], target: Target, weight: Floats | None, kind: str, levels: NDArray[np.int64], rules: Rules
+    X: NDArray[Any], target: Target, weight: Vector | None, kind: str, levels: NDArray[np.int64], rules: Rules
 ) -> Nodes:
     """Grow one tree from all rows."""
     drawn = rules.random_threshold

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_walk import forest_sums
 from surefit.models.ensemble import jobs_for
 from surefit.models.tree.growing.forest_grower import Grower
@@ -22,7 +23,6 @@ from surefit.models.tree.nodes.compact_forest import KeptForest, kept_forest
 from surefit.models.tree.nodes.forest_store import ForestStore
 from surefit.models.tree.nodes.parameters import Target
 
-Floats = NDArray[np.float64]
 Seeds = NDArray[np.uint64]
 
 
@@ -35,10 +35,10 @@ class ForestErrors:
     to both. Answers are taken about the truth's mean, which keeps the digits of squares.
     """
 
-    truth: Floats
-    weight: Floats
+    truth: Matrix
+    weight: Vector
     classes: tuple[int, ...] = ()
-    totals: Floats = field(init=False)
+    totals: Matrix = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
 
@@ -48,12 +48,12 @@ class ForestErrors:
         self.curve = []
 
     @property
-    def sums(self) -> Floats:
+    def sums(self) -> Matrix:
         """The sums of answers."""
         return self.totals[:, :-1]
 
     @property
-    def squares(self) -> Floats:
+    def squares(self) -> Vector:
         """The sums of their squares."""
         return self.totals[:, -1]
 
@@ -67,12 +67,12 @@ class ForestErrors:
         """Which rows have an answer, and weight."""
         return np.asarray((self.counts > 0) & (self.weight > 0))
 
-    def averages(self) -> Floats:
+    def averages(self) -> Matrix:
         """The mean answer for each row; NaN where there is none."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sums / self.counts[:, None])
 
-    def row_losses(self, rows: NDArray[np.bool_]) -> Floats:
+    def row_losses(self, rows: NDArray[np.bool_]) -> Vector:
         """The loss of rows that have an answer: the share of outputs that are wrong, or the mean square."""
         if not self.classes:
             gaps = self.sums[rows] / self.counts[rows, None] - self.truth[rows]
@@ -125,7 +125,7 @@ class ForestErrors:
         return float(np.average(((self.truth - middle) ** 2).mean(axis=1), weights=self.weight))
 
 
-def with_squares(value: Floats, target: Target) -> Floats:
+def with_squares(value: Matrix, target: Target) -> Matrix:
     """What leaves say, about the centre of the target, and the sum of its squares."""
     if not target.classes and target.centre is not None:
         value = (value - target.centre) * target.factor

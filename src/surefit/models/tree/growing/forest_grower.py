@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.forest_columns import forest_columns
 from surefit.core.native.trees.forest_grow import GrownForest, Sample, grown_trees
 from surefit.core.native.trees.node_random import MASK, mixed
@@ -21,8 +22,6 @@ from surefit.models.tree.nodes.forest_arrays import in_target_units
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.row_draws import refuse_empty
 from surefit.models.tree.targets.exact_sums import as_float, exact_sum
-
-Floats = NDArray[np.float64]
 
 
 def tree_seeds(seed: int, trees: int) -> NDArray[np.uint64]:
@@ -46,7 +45,7 @@ class Grower:
         model: Any,
         X: Any,
         target: Target,
-        weight: Floats | None,
+        weight: Vector | None,
         levels: Any,
         seed: int,
         by_number: bool = False,
@@ -65,7 +64,7 @@ class Grower:
         self.kind = model.kernel_criteria[model.criterion]
         self._columns: Any = None
 
-    def _sample(self, weight: Floats | None) -> Sample:
+    def _sample(self, weight: Vector | None) -> Sample:
         model, rows = self.model, len(self.X)
         if not model.bootstrap:
             return Sample(0, None, weight, model._balanced)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import RefusalError
 from surefit.core.native.trees.forest_draws import forest_draws
 from surefit.core.native.trees.forest_grow import GrownForest, Sample, joined, packed, sample_weights
@@ -21,8 +22,6 @@ from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.row_draws import row_counts
 from surefit.models.tree.targets.exact_sums import as_float, exact_sum
 
-Floats = NDArray[np.float64]
-
 
 def judged_blocks(
     forest: KeptForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
@@ -32,7 +31,7 @@ def judged_blocks(
         yield some_trees(forest, one, two), seeds[one:two]
 
 
-def drawn_counts(seed: int, draws: int, rows: int, by: Floats | None) -> NDArray[np.uint32]:
+def drawn_counts(seed: int, draws: int, rows: int, by: Vector | None) -> NDArray[np.uint32]:
     """Return how often each row is in the sample of a tree.
 
     draws: of so many rows one after the other, ``by`` running sums of weights; where it is below 0, each row
@@ -53,9 +52,9 @@ def drawn_rows(model: Any, seed: int) -> NDArray[np.int64]:
     return np.repeat(np.arange(model.rows_), drawn_counts(seed, model.draws_, model.rows_, drawn_by(model)))
 
 
-def drawn_by(model: Any) -> Floats | None:
+def drawn_by(model: Any) -> Vector | None:
     """What the rows of samples were drawn by, as ``drawn_counts`` takes it."""
-    by: Floats = model.row_cumulative_
+    by: Vector = model.row_cumulative_
     if len(by) == 1 and np.isnan(by[0]):
         raise RefusalError(
             "a forest that was learnt from a stream keeps no weights of its rows, so that the samples of its "
@@ -64,7 +63,7 @@ def drawn_by(model: Any) -> Floats | None:
     return by if len(by) else None
 
 
-def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Floats:
+def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Vector:
     """The weight of each row in the sample of a tree."""
     if sample.draws < 0:
         counts = drawn_counts(seed, sample.draws, rows, sample.cumulative).astype(np.float64)

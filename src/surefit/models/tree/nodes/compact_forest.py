@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import NODE, ForestArrays, GrownForest, leaf_numbers
 from surefit.core.native.trees.forest_walk import said_by_leaves
 from surefit.models.tree.nodes.leaf_slots import WIDE, as_digits, fact_in, halves, is_digit, rows_in, whole_of
 from surefit.models.tree.nodes.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -34,21 +34,21 @@ class KeptForest(ForestArrays):
     (``wide_forest.py``), and the properties below are not there.
     """
 
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
-    inner_value: Floats
+    inner_value: Matrix
     inner_impurity: NDArray[Any]
 
     @property
-    def value(self) -> Floats:
+    def value(self) -> Matrix:
         """What leaves say, (leaves, width)."""
         if not self.is_shared:
             return said_by_leaves(self, self.leaf_value.shape[1])
         return np.asarray(self.leaf_value[said_by_leaves(self, 1)[:, 0].astype(np.intp)])
 
     @property
-    def said(self) -> Floats | int:
+    def said(self) -> Matrix | int:
         """The same as the walk takes it."""
         return self.leaf_value if self.is_shared else self.leaf_value.shape[1]
 
@@ -75,21 +75,21 @@ class KeptForest(ForestArrays):
         return rows_in(self._slots(), self.facts)
 
     @property
-    def weight(self) -> Floats:
+    def weight(self) -> Vector:
         """The weight of each leaf."""
         if not len(self.leaf_weight):
             return self.rows.astype(np.float64)
         return fact_in(self._slots(), self.facts, 0).astype(np.float64)
 
     @property
-    def impurity(self) -> Floats:
+    def impurity(self) -> Vector:
         """The impurity of each leaf; 0 for classes, whose shares tell it."""
         if not len(self.leaf_impurity):
             return np.zeros(int(self.leaf_start[-1]))
         return fact_in(self._slots(), self.facts, 1).astype(np.float64)
 
     @property
-    def inner(self) -> Floats:
+    def inner(self) -> Matrix:
         """Impurity and value of all nodes, where leaves do not tell them; else empty."""
         if not len(self.inner_value):
             return np.empty((0, 1 + self.leaf_value.shape[1]))

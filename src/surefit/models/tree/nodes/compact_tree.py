@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import MISSING_LEFT
 from surefit.core.native.trees.tree_apply import splits_of
 from surefit.core.native.trees.tree_grow import Grown
@@ -22,8 +23,6 @@ from surefit.models.tree.nodes.leaf_slots import WIDE, as_digits, fact_in, halve
 from surefit.models.tree.nodes.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
 from surefit.models.tree.nodes.node_arrays import Nodes, decreases
 from surefit.models.tree.nodes.node_facts import NodeFacts, add_up
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,16 +36,16 @@ class KeptTree:
     """
 
     feature: NDArray[np.int32]
-    threshold: Floats
+    threshold: Vector
     right: NDArray[np.int32]
     level_bits: NDArray[np.uint64]
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
-    inner_value: Floats
+    inner_value: Matrix
     inner_decrease: NDArray[Any]
 
-    def said(self, leaves: NDArray[np.int64]) -> Floats:
+    def said(self, leaves: NDArray[np.int64]) -> Matrix:
         """What leaves say, given the numbers of their nodes."""
         said = self.threshold[leaves]
         if len(self.leaf_value):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.trees.tree_grow import Grown
 from surefit.core.parameters import Interval
@@ -18,8 +19,6 @@ from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels
-
-Floats = NDArray[np.float64]
 
 # Types of parameters that all forests have.
 OutOfBag = bool | Callable[..., Any]
@@ -46,34 +45,34 @@ class ForestParameters:
     and empty otherwise.
     """
 
-    loss_curve: Floats
+    loss_curve: Vector
     loss_trees: NDArray[np.int64]
     member_error: float
     member_correlation: float
     nodes: NDArray[np.uint64]
     node_start: NDArray[np.int64]
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
     leaf_start: NDArray[np.int64]
-    tree_importance: Floats
+    tree_importance: Matrix
     level_bits: NDArray[np.uint64]
     level_start: NDArray[np.int64]
-    inner_value: Floats
+    inner_value: Matrix
     inner_impurity: NDArray[Any]
     tree_seeds: NDArray[np.uint64]
     levels: Levels
     seed: int
     draws: int
     rows: int
-    row_cumulative: Floats
+    row_cumulative: Vector
     searched_by_bins: bool
     max_features: int
     n_outputs: int
-    oob_answers: Floats
+    oob_answers: Matrix
     oob_value: float
     leaf_member: NDArray[np.int32]
-    member_target: Floats
+    member_target: Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class ClassForestParameters(ForestParameters):
     classes: Any
 
 
-def answers_in_units(answers: Floats, target: Target) -> Floats:
+def answers_in_units(answers: Matrix, target: Target) -> Matrix:
     """Answers for a scaled target, in the units of the target as it came."""
     if target.classes:
         return answers

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_walk import forest_apply, forest_sums
 from surefit.data.batches.batch import Batch
 from surefit.models.tree.growing.forest_errors import ForestErrors, with_squares
@@ -18,8 +19,6 @@ from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels, level_counts, matrix_of
 from surefit.models.tree.streams.tree_stream import RowSampling
 from surefit.models.tree.targets.node_sums import LevelTarget
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +31,12 @@ class StreamedErrors:
     the truth and of its squares. leaves: (leaves, 1 + width), the weights and sums of all leaves.
     """
 
-    blocks: Floats
-    pairs: Floats
-    alone: Floats
-    truth: Floats
+    blocks: Matrix
+    pairs: Vector
+    alone: Vector
+    truth: Matrix
     rows: int
-    leaves: Floats
+    leaves: Matrix
     classes: int = 0
 
     def __add__(self, other: StreamedErrors) -> StreamedErrors:
@@ -125,7 +124,7 @@ class Judging:
         classes = target.classes[0] if target.classes else 0
         return StreamedErrors(np.array(blocks), pairs, alone, np.array(whole), seen, leaves, classes)
 
-    def _leaves(self, X: Any, y: Floats, target: Target, counts: Any, drawn: list[Floats]) -> Floats:
+    def _leaves(self, X: Any, y: Vector, target: Target, counts: Any, drawn: list[Vector]) -> Matrix:
         """The weights of leaves, and of their classes or numbers times weights."""
         width = target.classes[0] if target.classes else 1
         found = np.zeros((int(self.forest.leaf_start[-1]), 1 + width))
@@ -143,7 +142,7 @@ class Judging:
         return found
 
 
-def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
+def _alike(errors: ForestErrors) -> tuple[Vector, Vector]:
     """The sums that tell how alike trees err."""
     counts, seen, truth = errors.counts, errors.seen, errors.truth
     cross = (errors.sums * truth).sum(axis=1)
@@ -157,7 +156,7 @@ def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
     return np.array(pairs), np.array([w.sum(), w @ (squares[seen] / c)])
 
 
-def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget) -> float:
+def leaf_gap(forest: KeptForest, leaves: Matrix, target: LevelTarget) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
     worst, weights = 0.0, forest.weight
     for t in range(forest.trees):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefit.core.errors import RefusalError
 from surefit.data.source import Source, in_memory
@@ -25,7 +24,6 @@ from surefit.models.tree.targets.exact_sums import SCALE, as_float
 from surefit.models.tree.targets.facts import TargetFacts, class_factors_of, row_count, target_facts
 from surefit.models.tree.targets.node_sums import LevelTarget
 
-Floats = NDArray[np.float64]
 MOST_BYTES = 2**30  # of cells up to which the rows of a source are gathered
 
 

@@ -17,7 +17,6 @@ from surefit.models.tree.streams.boosted_growth import Plan
 from surefit.models.tree.streams.level_search import LevelColumns, LevelSplit, best_split
 from surefit.models.tree.targets.node_sums import LevelTarget, NodeFacts
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 MOST_BYTES = 2**28  # of the sums of nodes that are kept, and of those that a pass adds up
 

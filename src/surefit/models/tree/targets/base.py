@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.native.trees.tree_grow import Rules
 from surefit.data.batches.batch import Batch
@@ -18,8 +19,6 @@ from surefit.data.source import Source
 from surefit.models.base import Estimator
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels, typed_columns
-
-Floats = NDArray[np.float64]
 
 
 class TreeRows(Estimator, abstract=True):
@@ -43,11 +42,11 @@ class TreeRows(Estimator, abstract=True):
     levels_: Levels
 
     @abstractmethod
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+    def _target(self, batch: Batch, weight: Vector | None) -> Target:
         """Return the target of a batch as the kernel takes it."""
 
     @abstractmethod
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         """Return the weights of rows, those of classes included."""
 
     def _accepted(self) -> Accepts:
@@ -85,7 +84,7 @@ class TreeRows(Estimator, abstract=True):
         return int(asked)
 
     def _rules(
-        self, X: NDArray[Any], weight: Floats | None, target: Target, columns: int, seed: int
+        self, X: NDArray[Any], weight: Vector | None, target: Target, columns: int, seed: int
     ) -> Rules:
         rows = len(X) if weight is None else int(np.count_nonzero(weight))
         total = float(rows) if weight is None else float(weight.sum())

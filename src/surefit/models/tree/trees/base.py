@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.trees.tree_apply import Splits, tree_apply
@@ -45,7 +46,6 @@ from surefit.models.tree.trees.surrogates import grow_with_detours, leaf_weights
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
-Floats = NDArray[np.float64]
 DETOURS = ("surrogate", "fractional")
 
 
@@ -59,24 +59,24 @@ class DecisionTree(TreeRows, abstract=True):
     missing: str
     split_search: str
 
-    node_threshold_: Floats
+    node_threshold_: Vector
     node_feature_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
     node_level_bits_: NDArray[np.uint64]
-    leaf_value_: Floats
+    leaf_value_: Matrix
     leaf_weight_: NDArray[Any]
     leaf_impurity_: NDArray[Any]
-    inner_value_: Floats
+    inner_value_: Matrix
     inner_decrease_: NDArray[Any]
-    importance_: Floats
+    importance_: Vector
     seed_: int
     max_features_: int
     n_outputs_: int
     surrogate_node_: NDArray[np.int32]
     surrogate_column_: NDArray[np.int32]
-    surrogate_threshold_: Floats
+    surrogate_threshold_: Vector
     surrogate_turned_: NDArray[np.uint8]
-    surrogate_agreement_: Floats
+    surrogate_agreement_: Vector
 
     @abstractmethod
     def _parameters(self, common: TreeParameters, schema: Schema) -> Any:
@@ -128,7 +128,7 @@ class DecisionTree(TreeRows, abstract=True):
         return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
 
     def _searched(
-        self, X: NDArray[Any], target: Target, weight: Floats | None, counts: NDArray[np.int64], rules: Rules
+        self, X: NDArray[Any], target: Target, weight: Vector | None, counts: NDArray[np.int64], rules: Rules
     ) -> Nodes:
         kind = self.kernel_criteria[self.criterion]
         if self._by_bins(X, target, counts, rules):
@@ -180,7 +180,7 @@ class DecisionTree(TreeRows, abstract=True):
             self.surrogate_agreement_,
         )
 
-    def _values(self, X: Any) -> Floats:
+    def _values(self, X: Any) -> Matrix:
         """What the leaves of rows say; a mixture where a row went both ways."""
         if not self._has_detours:
             return self._kept().said(self._leaves(X))
@@ -191,7 +191,7 @@ class DecisionTree(TreeRows, abstract=True):
     def _both_ways(self) -> bool:
         return self.missing == "fractional"
 
-    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+    def _evidence(self, batch: Batch, weight: Vector | None) -> dict[str, Any]:
         return {"rows": len(batch)}
 
     def _pruned(self, nodes: Nodes) -> Nodes:
@@ -284,7 +284,7 @@ class DecisionTree(TreeRows, abstract=True):
         return TreeView(self._nodes(), self.n_features_in_, self.n_outputs_)
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """By how much the splits of each column lower the impurity, as shares that add up to 1."""
         check_is_fitted(self)
         return self.importance_ if len(self.importance_) else self._nodes().importances()
@@ -322,7 +322,7 @@ class DecisionTree(TreeRows, abstract=True):
         return tags
 
 
-def _cells(X: NDArray[Any], weight: Floats | None) -> Missing:
+def _cells(X: NDArray[Any], weight: Vector | None) -> Missing:
     """What is missing; a sum tells whether anything is."""
     if np.isnan(X.sum(dtype=np.float64)):
         return Missing.of(Batch(X, weight=weight))

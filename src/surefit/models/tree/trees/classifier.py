@@ -32,7 +32,6 @@ from surefit.models.tree.nodes.parameters import (
 from surefit.models.tree.targets.classes import ClassTargets
 from surefit.models.tree.trees.post_pruning import PrunableTree
 
-Floats = NDArray[np.float64]
 ClassWeights = Literal["balanced"] | dict[Any, Any] | list[Any] | None
 
 
@@ -151,7 +150,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         found = [labels[share.argmax(axis=1)] for labels, share in zip(self.classes_, shares, strict=True)]
         return np.column_stack(found)
 
-    def _answer_of(self, value: Floats) -> Any:
+    def _answer_of(self, value: Vector) -> Any:
         shares = np.split(value, np.cumsum(self._class_counts)[:-1])
         found = [labels[share.argmax()] for labels, share in zip(self._labels_of(), shares, strict=True)]
         plain = [label.item() if hasattr(label, "item") else label for label in found]

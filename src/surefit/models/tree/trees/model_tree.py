@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.tree_grow import Rules, tree_grow
 from surefit.models.linear.squares.ridge import Ridge
 from surefit.models.tree.export.conditions import conditions
 from surefit.models.tree.export.formats import as_text
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,7 +42,7 @@ class ModelTree:
     def __repr__(self) -> str:
         return f"ModelTree({len(self.leaves)} leaves; to_text() shows them)"
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any) -> Vector:
         """Predict each row by the model of its leaf."""
         X = _numbers(X, "a tree of models")
         where, found = self.tree.apply(X), np.empty(len(X))
@@ -94,7 +93,7 @@ def model_tree(
     return ModelTree(tree, models, names)
 
 
-def _target(y: Any) -> Floats:
+def _target(y: Any) -> Vector:
     """Numbers to predict; labels are refused, since leaves hold models of numbers."""
     try:
         return np.asarray(y, dtype=np.float64)
@@ -112,11 +111,11 @@ class ObliqueTree:
     directions: (nodes, columns); left, right: -1 for a leaf; value: the class shares, or the mean, of each.
     """
 
-    directions: Floats
-    threshold: Floats
+    directions: Matrix
+    threshold: Vector
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    value: Floats
+    value: Matrix
     classes: NDArray[Any] | None
     names: tuple[str, ...]
 
@@ -226,7 +225,7 @@ def _names(X: Any) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(np.shape(X)[1])) if columns is None else tuple(map(str, columns))
 
 
-def _numbers(X: Any, who: str) -> Floats:
+def _numbers(X: Any, who: str) -> Matrix:
     """Rows as finite numbers."""
     try:
         found = np.asarray(X, dtype=np.float64)
@@ -237,7 +236,7 @@ def _numbers(X: Any, who: str) -> Floats:
     return found
 
 
-def _mixture(weights: Floats, names: tuple[str, ...], goes_on: bool = False) -> str:
+def _mixture(weights: Vector, names: tuple[str, ...], goes_on: bool = False) -> str:
     """A sum of columns; ``goes_on`` begins it with a sign."""
     terms = [(float(w), name) for w, name in zip(np.ravel(weights), names, strict=True) if w != 0]
     if not goes_on and len(terms) == 1 and terms[0][0] == 1.0:
@@ -246,7 +245,7 @@ def _mixture(weights: Floats, names: tuple[str, ...], goes_on: bool = False) -> 
     return words if goes_on else words.removeprefix(" + ").removeprefix(" ")
 
 
-def _mixtures(X: Floats, y: NDArray[Any], counts: tuple[int, ...]) -> Floats | None:
+def _mixtures(X: Matrix, y: NDArray[Any], counts: tuple[int, ...]) -> Matrix | None:
     """Directions in which the target changes; None where it does not."""
     present = np.unique(y)
     if len(present) < 2:

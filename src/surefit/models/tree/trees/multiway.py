@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.models.tree.export.formats import counted
 from surefit.models.tree.nodes.criteria import impurity
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiwayNode:
     """A node: the count of each class, and for a split its column, gain and one child a level."""
 
-    counts: Floats
+    counts: Vector
     column: int = -1
     gain: float = 0.0
     children: dict[Any, MultiwayNode] = field(default_factory=dict)
@@ -115,11 +114,11 @@ def _cells(rows: Any) -> NDArray[Any]:
     return table
 
 
-def _gain(column: NDArray[Any], codes: NDArray[np.intp], counts: Floats, criterion: str) -> float:
+def _gain(column: NDArray[Any], codes: NDArray[np.intp], counts: Vector, criterion: str) -> float:
     kind = "gini" if criterion == "gini" else "entropy"
     classes, n = (len(counts),), len(codes)
 
-    def cost(own: Floats) -> float:
+    def cost(own: Vector) -> float:
         return float(impurity(own[None], np.array([own.sum()]), kind, classes)[0])
 
     sides = [

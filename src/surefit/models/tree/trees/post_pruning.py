@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.models.tree.growing.pruning import (
     kept_below,
@@ -19,8 +19,6 @@ from surefit.models.tree.growing.pruning import (
     weakest_links,
 )
 from surefit.models.tree.trees.base import ReadableTree
-
-Floats = NDArray[np.float64]
 
 
 class PrunableTree(ReadableTree, abstract=True):
@@ -76,7 +74,7 @@ class PrunableTree(ReadableTree, abstract=True):
             setattr(other, f"{name}_", getattr(arrays, name))
         return other
 
-    def _loss_at_nodes(self, X: Any, y: Any, weight: Any) -> Floats:
+    def _loss_at_nodes(self, X: Any, y: Any, weight: Any) -> Vector:
         """The loss of the rows that come by each node, if it were a leaf."""
         path = self.decision_path(X)
         y = np.asarray(y)
@@ -102,8 +100,8 @@ class PruningChoice:
     one standard error of it. model: the tree of all rows, cut back at the price chosen.
     """
 
-    alphas: Floats
-    errors: Floats
+    alphas: Vector
+    errors: Matrix
     best: float
     careful: float
     model: Any
@@ -158,7 +156,7 @@ def choose_pruning(
     return PruningChoice(alphas, errors, float(alphas[least]), float(alphas[careful]), final)
 
 
-def _losses_along(tree: Any, losses: Floats, alphas: Floats) -> Floats:
+def _losses_along(tree: Any, losses: Vector, alphas: Vector) -> Vector:
     """The loss of the tree at each price, from what its nodes would lose as leaves."""
     nodes = tree._nodes()
     order, prices, _ = weakest_links(nodes)

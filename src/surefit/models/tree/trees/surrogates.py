@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_grow import Grown, Rules, tree_grow
 from surefit.models.tree.nodes.candidate_splits import between, level_ways, number_ways
 from surefit.models.tree.nodes.criteria import absolute_gains, count_costs, gain, impurity, medians, terms
@@ -23,7 +24,6 @@ from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.trees.proof import DEVIATION, Problem
 
-Floats = NDArray[np.float64]
 MOST_SURROGATES = 5
 
 
@@ -40,7 +40,7 @@ class Way:
     turned: bool = False
     agreement: float = 1.0
 
-    def goes_left(self, X: Floats) -> NDArray[np.bool_]:
+    def goes_left(self, X: Matrix) -> NDArray[np.bool_]:
         """Where rows go; those without a value are for the caller to look at."""
         x = X[:, self.column]
         with np.errstate(invalid="ignore"):
@@ -55,7 +55,7 @@ class SurrogateNode:
     rows: int
     weight: float
     impurity: float
-    value: Floats
+    value: Matrix
     way: Way | None = None
     surrogates: tuple[Way, ...] = ()
     share_left: float = 0.0
@@ -63,7 +63,7 @@ class SurrogateNode:
     right: int = -1
 
 
-def send(node: SurrogateNode, X: Floats) -> NDArray[np.bool_]:
+def send(node: SurrogateNode, X: Matrix) -> NDArray[np.bool_]:
     """Where a split node sends rows: by its column, by the surrogates in turn, or with the majority."""
     assert node.way is not None
     left = np.full(len(X), node.share_left > 0.5)
@@ -79,9 +79,9 @@ def send(node: SurrogateNode, X: Floats) -> NDArray[np.bool_]:
 class SurrogateGrower:
     """What a tree with surrogates is grown from; the arguments of ``tree_grow``."""
 
-    X: Floats
+    X: Matrix
     Y: NDArray[Any]
-    w: Floats
+    w: Vector
     criterion: str
     classes: tuple[int, ...]
     levels: NDArray[np.int64]
@@ -93,7 +93,7 @@ class SurrogateGrower:
         nodes: list[SurrogateNode] = []
         rows = np.flatnonzero(self.w > 0)
         total = float(self.w[rows].sum())
-        stack: list[tuple[NDArray[np.intp], Floats, int, int, bool]] = [(rows, self.w[rows], 0, -1, False)]
+        stack: list[tuple[NDArray[np.intp], Vector, int, int, bool]] = [(rows, self.w[rows], 0, -1, False)]
         while stack:
             rows, weight, depth, parent, is_left = stack.pop()
             at = len(nodes)
@@ -115,7 +115,7 @@ class SurrogateGrower:
                 stack.append((rows[side], own, depth + 1, at, goes_left))
         return nodes
 
-    def _node(self, rows: NDArray[np.intp], weight: Floats) -> SurrogateNode:
+    def _node(self, rows: NDArray[np.intp], weight: Vector) -> SurrogateNode:
         total = np.array([weight.sum()])
         Y = np.asarray(self.Y[rows], dtype=np.float64)
         if self.criterion == "absolute":
@@ -132,7 +132,7 @@ class SurrogateGrower:
         return SurrogateNode(len(rows), float(total[0]), cost, value if self.classes else value + centre)
 
     def _split(
-        self, node: SurrogateNode, rows: NDArray[np.intp], weight: Floats, depth: int, total: float
+        self, node: SurrogateNode, rows: NDArray[np.intp], weight: Vector, depth: int, total: float
     ) -> SurrogateNode | None:
         rules = self.rules
         if (rules.max_depth and depth >= rules.max_depth) or node.impurity <= max(1e-15, rules.pure_below):
@@ -153,7 +153,7 @@ class SurrogateGrower:
         others = () if self.fractional else self._surrogates(known, own, best.column, goes)
         return replace(node, way=best, surrogates=others, share_left=share)
 
-    def _best_of(self, rows: NDArray[np.intp], weight: Floats, j: int) -> tuple[Way | None, float]:
+    def _best_of(self, rows: NDArray[np.intp], weight: Vector, j: int) -> tuple[Way | None, float]:
         """The best split by one column among the rows that have it, and the cost it takes away."""
         has = ~np.isnan(self.X[rows, j])
         known, own = rows[has], weight[has]
@@ -166,7 +166,7 @@ class SurrogateGrower:
         return _way_of(stump, j), float(cost[0] - cost[1] - cost[2])
 
     def _surrogates(
-        self, known: NDArray[np.intp], weight: Floats, first: int, goes: NDArray[np.bool_]
+        self, known: NDArray[np.intp], weight: Vector, first: int, goes: NDArray[np.bool_]
     ) -> tuple[Way, ...]:
         """Other columns that tell the same sides apart better than the majority does, the best first."""
         found = []
@@ -186,7 +186,7 @@ class SurrogateGrower:
         return tuple(sorted(found, key=lambda way: (-way.agreement, way.column))[:MOST_SURROGATES])
 
     def _stump(
-        self, rows: NDArray[np.intp], weight: Floats, j: int, Y: Any, criterion: str, classes: tuple[int, ...]
+        self, rows: NDArray[np.intp], weight: Vector, j: int, Y: Any, criterion: str, classes: tuple[int, ...]
     ) -> Grown:
         column = np.ascontiguousarray(self.X[rows, j])[:, None]
         stops, levels = Rules(max_depth=1), self.levels[[j]]
@@ -196,8 +196,8 @@ class SurrogateGrower:
 
 
 def parted(
-    node: SurrogateNode, X: Floats, weight: Floats, fractional: bool
-) -> list[tuple[NDArray[np.intp], Floats]]:
+    node: SurrogateNode, X: Matrix, weight: Vector, fractional: bool
+) -> list[tuple[NDArray[np.intp], Vector]]:
     """Which rows go left and right, and with what weights."""
     if not fractional:
         left = send(node, X)
@@ -311,7 +311,7 @@ def leaf_weights(nodes: Nodes, surrogates: Surrogates, X: NDArray[Any], fraction
     X, found = np.asarray(X, dtype=np.float64), _as_list(nodes, surrogates, fractional)
     rows: list[NDArray[np.intp]] = []
     at: list[NDArray[np.intp]] = []
-    weights: list[Floats] = []
+    weights: list[Vector] = []
     stack = [(0, np.arange(len(X)), np.ones(len(X)))]
     while stack:
         i, mine, weight = stack.pop()
@@ -385,7 +385,7 @@ def prove_detours(
 
 
 def _gains(
-    problem: Problem, levels: NDArray[np.int64], X: Floats, Y: NDArray[Any], weight: Floats, way: Way
+    problem: Problem, levels: NDArray[np.int64], X: Matrix, Y: NDArray[Any], weight: Vector, way: Way
 ) -> tuple[float, float]:
     """The cost that the stored split takes away, and the most that any takes."""
     best, stored = -np.inf, -np.inf

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import SurefitWarning, warn
 from surefit.core.trace import Trace
@@ -24,7 +25,6 @@ from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.ensembles.framed import FramedEnsemble
 from surefit.resample.streams import seed_of, stream
 
-Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).eps)  # of the whole weight: rows do not fall below, so that none is lost
 
 
@@ -35,8 +35,8 @@ class AdaBoostParameters:
     seed: of what was drawn.
     """
 
-    estimator_weights: Floats
-    estimator_errors: Floats
+    estimator_weights: Vector
+    estimator_errors: Vector
     estimators: list[Any]
     seed: int
 
@@ -47,7 +47,7 @@ class Round:
 
     error: float
     vote: float
-    after: Floats | None
+    after: Vector | None
 
 
 class AdaBoost(FramedEnsemble, abstract=True):
@@ -57,14 +57,14 @@ class AdaBoost(FramedEnsemble, abstract=True):
     learning_rate: float
     random_state: Any
 
-    estimator_weights_: Floats
-    estimator_errors_: Floats
+    estimator_weights_: Vector
+    estimator_errors_: Vector
     seed_: int
 
     @abstractmethod
     def _given(
-        self, batch: Batch, weight: Floats, draws: np.random.Generator
-    ) -> tuple[Any, Any, Floats | None]:
+        self, batch: Batch, weight: Vector, draws: np.random.Generator
+    ) -> tuple[Any, Any, Vector | None]:
         """The rows that a member is fitted to, their target, and their weights."""
 
     def _coded(self, batch: Batch) -> Coded | None:
@@ -72,7 +72,7 @@ class AdaBoost(FramedEnsemble, abstract=True):
         return None
 
     @abstractmethod
-    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+    def _judge(self, answers: Any, batch: Batch, weight: Vector) -> Round | None:
         """What a member with such answers is worth; None where it is too bad to be kept."""
 
     @abstractmethod
@@ -194,7 +194,7 @@ class AdaBoost(FramedEnsemble, abstract=True):
         return self._proof(answers, rounds, batch)
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """The importances of the members, averaged by their votes."""
         check_is_fitted(self)
         if not all(hasattr(member, "feature_importances_") for member in self.estimators_):
@@ -211,11 +211,11 @@ class AdaBoost(FramedEnsemble, abstract=True):
         """Yield the predictions after each member."""
 
 
-def _shares(batch: Batch) -> Floats:
+def _shares(batch: Batch) -> Vector:
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     return _held_up(weight / weight.sum())
 
 
-def _held_up(weight: Floats) -> Floats:
+def _held_up(weight: Vector) -> Vector:
     """Weights no smaller than rounding, where there are any."""
     return np.where(weight > 0, np.maximum(weight, TINY), 0.0)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Positive, RandomState
@@ -23,8 +23,6 @@ from surefit.models.tree.ensembles.adaboost.base import AdaBoost, AdaBoostParame
 from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 from surefit.resample.draws import draw_rows
-
-Floats = NDArray[np.float64]
 
 
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
@@ -86,8 +84,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
             )
 
     def _given(
-        self, batch: Batch, weight: Floats, draws: np.random.Generator
-    ) -> tuple[Any, Any, Floats | None]:
+        self, batch: Batch, weight: Vector, draws: np.random.Generator
+    ) -> tuple[Any, Any, Vector | None]:
         X: Any = batch.X
         y = np.asarray(batch.y)
         if not self.resample:
@@ -95,10 +93,10 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         rows = draw_rows(len(y), len(y), draws, weight)
         return X[rows], y[rows], None
 
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Vector:
         return np.asarray(member.predict(X), dtype=np.float64)
 
-    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+    def _judge(self, answers: Any, batch: Batch, weight: Vector) -> Round | None:
         off = np.abs(answers - np.asarray(batch.y))
         used = weight > 0
         largest = float(off[used].max())
@@ -130,17 +128,17 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     def _parameters(self, common: dict[str, Any], source: Source) -> AdaBoostParameters:
         return AdaBoostParameters(**common)
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         rows = whole_rows(X)
         return _medians(
             [self._answers_of(member, rows) for member in self.estimators_], self.estimator_weights_
         )
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return the weighted median of the members' predictions, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, ["prediction"])
 
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions after each member."""
         rows = whole_rows(self._rows_at_once(X))
         answers = []
@@ -154,7 +152,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
             yield float(r2_score(y, found, sample_weight=sample_weight))
 
 
-def _medians(answers: list[Floats], votes: Floats) -> Floats:
+def _medians(answers: list[Vector], votes: Vector) -> Vector:
     """The first answer, from below, at which half of the votes are reached."""
     table = np.column_stack(answers)
     order = np.argsort(table, axis=1)  # the order of equal answers changes no median

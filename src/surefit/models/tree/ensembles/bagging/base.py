@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import Interval, validate
@@ -47,8 +48,6 @@ from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 from surefit.models.tree.ensembles.framed import FramedEnsemble
 from surefit.resample.streams import seed_of
 
-Floats = NDArray[np.float64]
-
 RowsDrawn = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, 1, open_low=True)] | None
 ColumnsDrawn = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, 1, open_low=True)]
 
@@ -63,15 +62,15 @@ class BaggingParameters:
     for each row by the members that have not seen it, and oob_value its score; kept where they are asked for.
     """
 
-    loss_curve: Floats
+    loss_curve: Vector
     member_error: float
     member_correlation: float
     estimators: list[Any]
     estimators_features: list[Places]
     seed: int
     rows: int
-    row_weight: Floats
-    oob_answers: Floats
+    row_weight: Vector
+    oob_answers: Matrix
     oob_value: float
 
 
@@ -90,22 +89,22 @@ class Bagging(FramedEnsemble, abstract=True):
     verbose: int
 
     loss_name: ClassVar[str]
-    loss_curve_: Floats
+    loss_curve_: Vector
     member_error_: float
     member_correlation_: float
     estimators_features_: list[Places]
     seed_: int
     rows_: int
-    row_weight_: Floats
-    oob_answers_: Floats
+    row_weight_: Vector
+    oob_answers_: Matrix
     oob_value_: float
 
     @abstractmethod
-    def _truth(self, batch: Batch) -> Floats:
+    def _truth(self, batch: Batch) -> Matrix:
         """The target as answers would be if they were right, (n, k)."""
 
     @abstractmethod
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Matrix:
         """What a member answers for rows, (n, k)."""
 
     @abstractmethod
@@ -211,7 +210,7 @@ class Bagging(FramedEnsemble, abstract=True):
         """Whether a bag holds one class only, of which most classifiers cannot learn."""
         return self.accepts.target == "class" and is_own(base) and bool((y == y[0]).all())
 
-    def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Floats | None]:
+    def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Vector | None]:
         """The rows of a member: all with how often each was drawn, or those drawn."""
         X: Any = batch.X
         y, rows = np.asarray(batch.y), drawn.rows
@@ -225,7 +224,7 @@ class Bagging(FramedEnsemble, abstract=True):
             return columns_of(X, drawn.features), y, counts
         return columns_of(X[rows], drawn.features), y[rows], None if kept is None else kept[rows]
 
-    def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Floats) -> bool:
+    def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Vector) -> bool:
         """Whether a class has no row in the bag: a member of surefit then sees the other classes only."""
         if self.accepts.target != "class" or not is_own(base):
             return False
@@ -235,7 +234,7 @@ class Bagging(FramedEnsemble, abstract=True):
         weight = np.ones(len(batch)) if batch.weight is None else batch.weight
         return MemberErrors(self._truth(batch), weight, self.accepts.target == "class")
 
-    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats | None]:
+    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Matrix | None]:
         """The rows that a member was not given, or all where members leave none out; and its answers.
 
         None for those of a member that cannot predict.
@@ -388,7 +387,7 @@ class Bagging(FramedEnsemble, abstract=True):
         rho = self.member_correlation_
         return self.member_error_ * (rho + (1.0 - rho) / members)
 
-    def _mean_answer(self, X: Any) -> Floats:
+    def _mean_answer(self, X: Any) -> Matrix:
         total: Any = 0.0
         for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
             total = total + self._answers_of(member, columns_of(X, features))
