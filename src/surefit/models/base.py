@@ -228,6 +228,31 @@ class Estimator(
         return tags
 
 
+def admitted(
+    model: Estimator, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, **also: Any
+) -> Source:
+    """Check data as ``fit`` of a model does, or for ``reset=False`` as its verification, into a source."""
+    if reset:
+        return model._source(X, y, sample_weight, **also)
+    classes = getattr(model, "classes_", None)
+    return model._source(X, y, sample_weight, reset=False, classes=classes, **also)
+
+
+def certify(model: Estimator, source: Source, engine: Engine | None = None) -> Certificate:
+    """Recompute the certificate of a fitted model from the rows that it was fitted to, without a solver."""
+    return model._certify(source, choose_engine(source) if engine is None else engine)
+
+
+def fit_admitted(model: Estimator, source: Source) -> Estimator:
+    """Fit a member of an ensemble to rows that the ensemble has checked; its parameters count as valid."""
+    return model._fit_admitted(source)
+
+
+def accepted_by(model: Estimator) -> Accepts:
+    """Return what a model, as its parameters are set, can be fed."""
+    return model._accepted()
+
+
 def has_callbacks(estimator: Any) -> bool:
     """Whether somebody is to be told how a fit goes on."""
     return bool(estimator.__dict__.get("_skl_callbacks"))

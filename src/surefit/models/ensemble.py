@@ -24,8 +24,8 @@ from surefit.data.door import Accepts, is_streamed
 from surefit.data.read import read
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source, in_memory
-from surefit.engine.base import Engine, choose_engine
-from surefit.models.base import Estimator, has_callbacks
+from surefit.engine.base import Engine
+from surefit.models.base import Estimator, admitted, certify, fit_admitted, has_callbacks
 from surefit.models.rows_in_memory import MOST_BYTES, gathered
 from surefit.stats.missing import Missing
 
@@ -188,7 +188,7 @@ def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Vector | None, code
     if quick and type(X) is np.ndarray and X.flags.forc and y.ndim == 1 and not has_callbacks(member):
         target, classes = (y, None) if coded is None else coded
         schema = Schema(X.shape[1], None, len(X), classes, targets=1)
-        return member._fit_admitted(ArraySource(schema, Batch(X, target, weight)))
+        return fit_admitted(member, ArraySource(schema, Batch(X, target, weight)))
     if weight is None:
         member.fit(X, y)
     else:
@@ -218,8 +218,7 @@ def proof_of(
     member: Estimator, X: Any, y: NDArray[Any], weight: Any, engine: Engine | None = None
 ) -> Certificate:
     """The certificate of a member, computed again from the rows that it was fitted to."""
-    source = member._source(X, y, weight, reset=False, classes=getattr(member, "classes_", None))
-    return member._certify(source, choose_engine(source) if engine is None else engine)
+    return certify(member, admitted(member, X, y, weight, reset=False), engine)
 
 
 def drift(stated: Any, found: Any, scale: float) -> float:

@@ -31,7 +31,7 @@ from surefit.models.base import Learned
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.parameters import BoostParameters, proof
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, Stopping
-from surefit.models.tree.boosting.rows import answered, drawn_apart, losses_again, prepared
+from surefit.models.tree.boosting.rows import BoostData, Draw, answered, drawn_apart, losses_again, prepared
 from surefit.models.tree.boosting.scoring import scorer_of
 from surefit.models.tree.boosting.trees import Grove, joined
 from surefit.models.tree.nodes.parameters import Target
@@ -181,9 +181,8 @@ class HistGradientBoosting(TreeRows, abstract=True):
         monotone = self._signs(schema, loss)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         seed = _Drawn(self.random_state, self.seed_ if goes_on else None)
-        rows = prepared(
-            self, source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed)
-        )
+        data = self._data(source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed))
+        rows = prepared(data, self._category_mask(schema), self.max_bins)
         if any(sign != 0 and len(own) > 0 for sign, own in zip(monotone, rows.levels, strict=False)):
             raise ParameterError(
                 f"{who}: Categorical features cannot have monotonic constraints; set theirs to 0."
@@ -205,7 +204,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         groves = [self._grove()] if goes_on else []
         by_loss = self.scoring == "loss"
         setup = Setup(loss, rules, self.learning_rate, number, baseline, groves, scored=stops and not by_loss)
-        rounds = rows.rounds(setup, lambda: answered(self, source, engine, groves[0])[0])
+        rounds = rows.rounds(setup, lambda: answered(data, groves[0], self.levels_, self.baseline_)[0])
         assert setup.baseline is not None
         baseline = setup.baseline
         if apart is not None:
@@ -225,6 +224,12 @@ class HistGradientBoosting(TreeRows, abstract=True):
 
         final = rounds.run(trace, self.max_iter - done, stopping, by_loss, learned)
         return learned(final)
+
+    def _data(self, source: Source, engine: Engine, draw: Draw) -> BoostData:
+        def weigh(y: Vector, weight: Vector | None) -> Vector | None:
+            return self._weighted(y, weight, source.schema)
+
+        return BoostData(source, engine, getattr(self, "class_weight", None), weigh, draw)
 
     def _signs(self, schema: Schema, loss: BoostLoss) -> tuple[int, ...]:
         if self.monotonic_cst is None:
@@ -330,7 +335,8 @@ class HistGradientBoosting(TreeRows, abstract=True):
         def drawn(count: int, targets: Callable[[], Vector]) -> HeldOutRows:
             return self._held_out(count, targets, apart, lambda: self.seed_)
 
-        train, held = losses_again(self, source, engine, self._grove(), drawn)
+        data = self._data(source, engine, drawn)
+        train, held = losses_again(data, self._boost_loss(), self._grove(), self.levels_, self.baseline_)
         return proof(self.training_loss_, self.held_out_loss_, train, held)
 
     @property

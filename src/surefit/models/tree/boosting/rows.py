@@ -20,15 +20,16 @@ from surefit.core.native.trees.boost_grow import BoostTable
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
+from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup
-from surefit.models.tree.boosting.stream import StreamedRows, streamed_losses, streamed_rows
+from surefit.models.tree.boosting.stream import Answering, StreamedRows, streamed_losses, streamed_rows
 from surefit.models.tree.boosting.trees import Grove
 from surefit.models.tree.rows.bin_codes import Coding
 from surefit.models.tree.rows.bins import Bins, edges_from_sketch, find_bins, refuse_levels
 from surefit.models.tree.rows.column_levels import SketchOf, levels_of
 from surefit.models.tree.rows.matrix import Levels, level_counts, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
-from surefit.models.tree.targets.facts import row_count, target_facts
+from surefit.models.tree.targets.facts import class_factors_of, row_count, target_facts
 
 Draw = Callable[[int, Callable[[], Vector]], HeldOutRows]  # of so many rows, with these targets
 MOST_BYTES = 2**30  # of codes, and of what rounds need of each row, that are kept in memory
@@ -133,26 +134,44 @@ class _Answered:
         return _Block(score, block.y, block.weight, block.kept)
 
 
-def prepared(model: Any, source: Source, engine: Engine, draw: Draw) -> BoostRows | StreamedRows:
+@dataclass(frozen=True, slots=True)
+class BoostData:
+    """A source with what boosting asks of it: the weights of classes, and which rows are held out.
+
+    class_weight: as the estimator has it, None for none. weigh: makes weights of all rows from their targets
+    and weights, those of classes included.
+    """
+
+    source: Source
+    engine: Engine
+    class_weight: Any
+    weigh: Callable[[Vector, Vector | None], Vector | None]
+    draw: Draw
+
+
+def prepared(
+    data: BoostData, categories: NDArray[np.bool_] | None, max_bins: int
+) -> BoostRows | StreamedRows:
     """Find levels and bins, and return the rows as codes, or how to read them so."""
-    levels = levels_of(model, source, engine)
+    source, engine, draw = data.source, data.engine, data.draw
+    levels = levels_of(source, engine, categories)
     blocks, counts = _Blocks(levels), level_counts(levels, source.schema.width)
-    refuse_levels(counts, model.max_bins, source.schema.names)
+    refuse_levels(counts, max_bins, source.schema.names)
     batch = in_memory(source)
     if batch is None:
-        bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), model.max_bins, counts)
+        bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), max_bins, counts)
         if row_count(source, engine) * (ROW_BYTES + 2 * source.schema.width) > MOST_BYTES:
-            return streamed_rows(model, source, engine, Coding(levels, bins), draw)
+            return streamed_rows(data.class_weight, source, engine, Coding(levels, bins), draw)
         codes, y, weight, kept = _gathered(engine.map(_Coded(blocks, bins), source))
-        weight = model._weighted(y, weight, source.schema)
+        weight = data.weigh(y, weight)
         return BoostRows(y, weight, _apart(draw, y, kept), levels, bins, codes)
     block = blocks(batch)
-    weight = model._weighted(block.y, block.weight, source.schema)
+    weight = data.weigh(block.y, block.weight)
     apart = _apart(draw, block.y, block.kept)
     counted = weight
     if apart.any():
         counted = np.where(apart, 0.0, 1.0 if weight is None else weight)
-    bins = find_bins(block.X, counted, model.max_bins, counts)
+    bins = find_bins(block.X, counted, max_bins, counts)
     return BoostRows(block.y, weight, apart, levels, bins, bins.codes(block.X))
 
 
@@ -165,27 +184,29 @@ def _apart(draw: Draw, y: Vector, kept: NDArray[np.bool_] | None) -> NDArray[np.
 
 
 def answered(
-    model: Any, source: Source, engine: Engine, grove: Grove
+    data: BoostData, grove: Grove, levels: Levels, baseline: Vector
 ) -> tuple[Vector, Vector, Vector | None, NDArray[np.bool_] | None]:
     """Return what fitted trees say of all rows of positive weight, their targets and weights, and which."""
-    blocks = list(_mapped(_Answered(_Blocks(model.levels_), grove, model.baseline_), source, engine))
+    blocks = list(_mapped(_Answered(_Blocks(levels), grove, baseline), data.source, data.engine))
     y = np.concatenate([block.y for block in blocks])
     score = np.concatenate([block.X for block in blocks], axis=1)
-    return score, y, model._weighted(y, _weights(blocks), source.schema), _kept(blocks)
+    return score, y, data.weigh(y, _weights(blocks)), _kept(blocks)
 
 
 def losses_again(
-    model: Any, source: Source, engine: Engine, grove: Grove, draw: Draw
+    data: BoostData, loss: BoostLoss, grove: Grove, levels: Levels, baseline: Vector
 ) -> tuple[float, float | None]:
     """Return the mean losses of the training rows and of those held out, by fitted trees."""
+    source, engine, draw = data.source, data.engine, data.draw
     if in_memory(source) is None and row_count(source, engine) > MOST_DRAWN:
         facts = target_facts(source, engine)
-        return streamed_losses(model, source, engine, grove, facts, draw(facts.counted, lambda: np.empty(0)))
-    scores, y, weight, kept = answered(model, source, engine, grove)
+        factors = class_factors_of(data.class_weight, facts, source.schema)
+        answering = Answering(levels, grove, baseline, factors)
+        return streamed_losses(loss, answering, source, engine, draw(facts.counted, lambda: np.empty(0)))
+    scores, y, weight, kept = answered(data, grove, levels, baseline)
     held_out = _apart(draw, y, kept)
     no_codes = np.empty((len(y), 0), np.uint8)
     rows = BoostRows(y, weight, held_out, (), Bins((), np.empty(0, np.int64)), no_codes)
-    loss = model._boost_loss()
     apart = rows.part(held_out, scores).mean_loss(loss) if held_out.any() else None
     return rows.part(~held_out, scores).mean_loss(loss), apart
 

@@ -494,10 +494,12 @@ class StreamedRows:
         return found
 
 
-def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, draw: Any) -> StreamedRows:
+def streamed_rows(
+    class_weight: Any, source: Source, engine: Engine, coding: Coding, draw: Any
+) -> StreamedRows:
     """Look at the targets, and draw what is held out."""
     facts = target_facts(source, engine)
-    coding = replace(coding, factors=class_factors_of(model, facts, source.schema))
+    coding = replace(coding, factors=class_factors_of(class_weight, facts, source.schema))
     kept: list[NDArray[np.bool_]] = []
 
     def targets() -> Vector:
@@ -520,25 +522,27 @@ def _targets(batch: Batch) -> tuple[Vector, NDArray[np.bool_]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answering:
-    """A batch as one of scores, which are its offset."""
+class Answering:
+    """Makes of a batch one of the scores of fitted trees, which are its offset.
+
+    factors: what the weight of a row is multiplied by, for each class; None for nothing.
+    """
 
     levels: Levels
-    standing: _Standing
+    grove: Grove
+    baseline: Vector
     factors: Vector | None
 
     def __call__(self, batch: Batch) -> Batch:
+        """Return the targets and weights of a batch, with the scores."""
         y = np.ascontiguousarray(np.asarray(batch.y, dtype=np.float64).reshape(len(batch)))
-        score = self.standing(matrix_of(batch.X, self.levels))
+        score = _Standing(self.grove, self.baseline)(matrix_of(batch.X, self.levels))
         return Batch(np.empty((len(y), 0)), y, row_weights(y, batch.weight, self.factors), batch.start, score)
 
 
 def streamed_losses(
-    model: Any, source: Source, engine: Engine, grove: Grove, facts: TargetFacts, held_out: HeldOutRows
+    loss: BoostLoss, answering: Answering, source: Source, engine: Engine, held_out: HeldOutRows
 ) -> tuple[float, float | None]:
     """Return the mean losses of training rows and of those held out, added up in one pass."""
-    factors = class_factors_of(model, facts, source.schema)
-    answering = _Answering(model.levels_, _Standing(grove, model.baseline_), factors)
-    loss: BoostLoss = model._boost_loss()
     mapped = MappedSource(source, source.schema, answering)
     return losses(loss, mapped, plain_engine(engine), held_out)

@@ -14,7 +14,8 @@ from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
 from surefit.core.native.trees.count_distance import count_distance
 from surefit.models.tree.nodes.criteria import impurity, terms
-from surefit.models.tree.rows.matrix import matrix_of, whole
+from surefit.models.tree.targets.base import fitted_rows
+from surefit.models.tree.trees.base import fitted_nodes
 
 _KEPT = ("criterion", "class_weight")
 MOST_CELLS = 4e9  # looked at: cuts of the root, times the cells that each looks at
@@ -52,9 +53,8 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
     )
     plain.set_params(max_depth=2)
     greedy = plain.fit(X, y, sample_weight)
-    source = greedy._source(X, y, sample_weight, reset=False, classes=getattr(greedy, "classes_", None))
-    batch = whole(source, type(model).__name__)
-    table = np.asarray(matrix_of(batch.X, greedy.levels_), dtype=np.float64)
+    rows = fitted_rows(greedy, X, y, sample_weight)
+    table = np.asarray(rows.X, dtype=np.float64)
     if greedy.levels_ or np.isnan(table).any() or model.criterion == "absolute_error":
         raise RefusalError(
             "the best tree of depth two is searched for numbers without gaps, and not by absolute errors: "
@@ -65,13 +65,12 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
         raise RefusalError(
             f"{cuts} first splits with {table.size} cells each are too many to look at: give fewer rows."
         )
-    weight = greedy._weights(batch)
-    target = greedy._target(batch, weight)
-    w = np.ones(len(table)) if weight is None else weight
+    target = rows.target
+    w = np.ones(len(table)) if rows.weight is None else rows.weight
     kind = greedy.kernel_criteria[greedy.criterion]
     search = _Search(table, target.Y, w, kind, target.classes)
     best, root = search.run()
-    nodes = greedy._nodes()
+    nodes = fitted_nodes(greedy)
     leaf = ~nodes.inner
     scale = target.factor**target.power
     cost = float((nodes.grown.impurity * nodes.grown.weight)[leaf].sum() / nodes.grown.weight[0])

@@ -21,29 +21,31 @@ from surefit.models.tree.targets.numbers import NumberTargets
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 
 
-def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Vector) -> Matrix:
-    """Return the quantiles for rows that end in these leaves, (rows, levels); leaves is (rows, trees)."""
-    y = forest.member_target_[:, 0]
+def leaf_quantiles(
+    leaves: NDArray[np.int64], levels: Vector, y: Vector, members: NDArray[np.int32], sizes: NDArray[np.int64]
+) -> Matrix:
+    """Return the quantiles for rows that end in these leaves, (rows, levels).
+
+    leaves: (rows, trees), numbers among the leaves of all trees. y: the training targets. members: the
+    training rows of all leaves, one leaf after the other, of which each has ``sizes``.
+
+    >>> y, members = np.array([1.0, 7.0]), np.array([0, 1])
+    >>> leaf_quantiles(np.array([[1]]), np.array([0.5]), y, members, np.ones(2, int))
+    array([[7.]])
+    """
     order = np.argsort(y, kind="stable")
     place = np.empty(len(y), dtype=np.int64)
     place[order] = np.arange(len(y))
-    start, size = _member_ranges(forest)
-    members = place[forest.leaf_member_]
+    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    ranks = place[members]
     found = np.empty((len(leaves), len(levels)))
-    for i, own in enumerate(leaves + forest.leaf_start_[:-1]):
-        chosen = np.concatenate([members[start[leaf] : start[leaf] + size[leaf]] for leaf in own])
-        weight = np.repeat(1.0 / (size[own] * len(own)), size[own])
+    for i, own in enumerate(leaves):
+        chosen = np.concatenate([ranks[start[leaf] : start[leaf] + sizes[leaf]] for leaf in own])
+        weight = np.repeat(1.0 / (sizes[own] * len(own)), sizes[own])
         held = np.bincount(chosen, weight, len(y))
         at = np.searchsorted(np.cumsum(held), levels - 1e-12, side="left")
         found[i] = y[order[np.clip(at, int(chosen.min()), int(chosen.max()))]]
     return found
-
-
-def _member_ranges(forest: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the members of each leaf begin, and how many there are: leaves weigh what was drawn into them."""
-    kept = forest._grown()
-    size = np.rint(kept.weight).astype(np.int64) if forest.draws_ else kept.rows
-    return np.concatenate([[0], np.cumsum(size)[:-1]]), size
 
 
 class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True):
@@ -113,7 +115,10 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         def of(rows: Any) -> Matrix:
             forest, counts = self._grown(), self._level_counts()
             leaves = np.concatenate([forest_apply(forest, x, counts) for x in self._blocks_of_rows(rows)])
-            return leaf_quantiles(self, leaves, levels)
+            # Leaves weigh what was drawn into them.
+            sizes = np.rint(forest.weight).astype(np.int64) if self.draws_ else forest.rows
+            numbers = leaves + self.leaf_start_[:-1]
+            return leaf_quantiles(numbers, levels, self.member_target_[:, 0], self.leaf_member_, sizes)
 
         return np.asarray(self._answer(of, X))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,22 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.diagnosis import Diagnosis
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.errors import RefusalError
 from surefit.core.native.trees.forest_walk import forest_apply, forest_sums
 from surefit.core.native.trees.tree_apply import tree_apply
 from surefit.core.native.trees.tree_shuffle import tree_shuffle
-from surefit.core.trace import Trace
 from surefit.models.ensemble import jobs_for
 from surefit.models.tree.forests.base import Forest
 from surefit.models.tree.growing.forest_errors import judge
-from surefit.models.tree.growing.forest_grower import Grower
 from surefit.models.tree.growing.forest_samples import drawn_by, drawn_counts, drawn_rows, some_trees
 from surefit.models.tree.nodes.forest_arrays import answers_in_units, leaf_places, loss_unit
-from surefit.models.tree.nodes.node_arrays import decision_path
+from surefit.models.tree.nodes.node_arrays import Nodes, decision_path
 from surefit.models.tree.nodes.parameters import as_parameters
-from surefit.models.tree.rows.matrix import matrix_of, whole
-from surefit.models.tree.trees.base import DecisionTree
+from surefit.models.tree.rows.matrix import matrix_of
+from surefit.models.tree.targets.base import FittedRows, fitted_rows
+from surefit.models.tree.trees.base import DecisionTree, tree_of
 from surefit.resample.streams import stream
 
 SURE = 2.0  # standard errors above 0 from which on a column is worth something
@@ -82,21 +80,8 @@ class OutOfBagImportance:
         return f"OutOfBagImportance({len(self.each)} trees; {', '.join(best)}; overrated: {overrated})"
 
 
-def out_of_bag_importance(forest: Any, X: Any, target: Any, n_repeats: int) -> OutOfBagImportance:
-    """Shuffle each column among the rows that a tree has not seen, tree by tree."""
-    cumulative = drawn_by(forest)
-    found = []
-    for t, seed in enumerate(forest.tree_seeds_.tolist()):
-        rows = np.flatnonzero(drawn_counts(seed, forest.draws_, len(X), cumulative) == 0)
-        if len(rows):
-            generator = stream(forest.seed_, t)
-            order = np.stack([generator.permutation(len(rows)) for _ in range(n_repeats)])
-            found.append(_of_tree(forest, t, np.ascontiguousarray(X[rows]), target.Y[rows], order))
-    return OutOfBagImportance(np.array(found), forest.feature_importances_)
-
-
-def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Vector:
-    nodes = forest._nodes_of(t)
+def shuffled_loss(nodes: Nodes, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Vector:
+    """By how much the mean loss of a tree rises when each column is shuffled by these orders, (columns)."""
     change = np.zeros((X.shape[1], len(order), len(X), nodes.value.shape[1]))
     tree_shuffle(nodes.grown, nodes.value, X, order, change)
     said = nodes.value[tree_apply(nodes.grown, X)]
@@ -113,34 +98,6 @@ def _losses(said: Matrix, Y: NDArray[Any], classes: tuple[int, ...]) -> Matrix:
     return np.mean([part.argmax(axis=-1) != Y[:, o] for o, part in enumerate(parts)], axis=0)
 
 
-def tree_views(forest: Any) -> list[Any]:
-    """Return a fitted tree for each of the forest's; its classes are the numbers of the forest's."""
-    counts = forest._class_counts
-    classes: Any = [np.arange(count, dtype=np.float64) for count in counts]
-    found = []
-    for t, seed in enumerate(forest.tree_seeds_.tolist()):
-        view = forest._tree(int(seed))
-        arrays = as_parameters(
-            forest._nodes_of(t),
-            forest.kernel_criteria[forest.criterion],
-            forest.levels_,
-            int(seed),
-            forest.max_features_,
-            forest.n_outputs_,
-        )
-        for name in type(arrays).__dataclass_fields__:
-            setattr(view, f"{name}_", getattr(arrays, name))
-        if counts:
-            view.classes_ = classes[0] if len(classes) == 1 else list(classes)
-        view.n_features_in_ = forest.n_features_in_
-        view._schema = forest._schema
-        words = "share of the forest's certificate; it has none by itself"
-        view.certificate_ = Certificate("measured", words, 0.0, 1.0)
-        view.diagnosis_, view.trace_ = Diagnosis(), Trace()
-        found.append(view)
-    return found
-
-
 class ReadableForest(Forest, abstract=True):
     """A forest that can be read."""
 
@@ -149,8 +106,19 @@ class ReadableForest(Forest, abstract=True):
         """The trees, each as a fitted tree by itself; classes are numbered."""
         check_is_fitted(self)
         if "_views" not in self.__dict__:
-            self._views = tree_views(self)
+            self._views = [self._tree_view(t, int(seed)) for t, seed in enumerate(self.tree_seeds_)]
         return self._views
+
+    def _tree_view(self, t: int, seed: int) -> DecisionTree:
+        """One of the trees as a fitted tree by itself; its classes are the numbers of the forest's."""
+        kind, nodes = self.kernel_criteria[self.criterion], self._nodes_of(t)
+        arrays = as_parameters(nodes, kind, self.levels_, seed, self.max_features_, self.n_outputs_)
+        words = "share of the forest's certificate; it has none by itself"
+        view: Any = tree_of(self._tree(seed), arrays, self._schema, Certificate("measured", words, 0.0, 1.0))
+        classes: Any = [np.arange(count, dtype=np.float64) for count in self._class_counts]
+        if classes:
+            view.classes_ = classes[0] if len(classes) == 1 else classes
+        return view
 
     @property
     def estimator_(self) -> DecisionTree:
@@ -177,7 +145,8 @@ class ReadableForest(Forest, abstract=True):
         check_is_fitted(self)
         if not self.draws_:
             return [np.arange(self.rows_, dtype=np.int32)] * len(self.tree_seeds_)
-        return [drawn_rows(self, seed).astype(np.int32) for seed in self.tree_seeds_.tolist()]
+        seeds, by = self.tree_seeds_.tolist(), drawn_by(self.row_cumulative_)
+        return [drawn_rows(seed, self.draws_, self.rows_, by).astype(np.int32) for seed in seeds]
 
     @property
     def feature_importances_(self) -> Vector:
@@ -215,29 +184,36 @@ class ReadableForest(Forest, abstract=True):
         >>> bool(worth.mean[0] > 0.2), bool(abs(worth.mean[1]) < 0.1)
         (True, True)
         """
-        _, X, target = self._asked_again(X, y, sample_weight)
-        return out_of_bag_importance(self, X, replace(target, Y=self._in_units(target)), n_repeats)
+        rows = self._asked_again(X, y, sample_weight)
+        target, cumulative, found = self._in_units(rows.target), drawn_by(self.row_cumulative_), []
+        for t, seed in enumerate(self.tree_seeds_.tolist()):
+            own = np.flatnonzero(drawn_counts(seed, self.draws_, len(rows.X), cumulative) == 0)
+            if len(own):
+                generator = stream(self.seed_, t)
+                order = np.stack([generator.permutation(len(own)) for _ in range(n_repeats)])
+                block = np.ascontiguousarray(rows.X[own])
+                found.append(shuffled_loss(self._nodes_of(t), block, target[own], order))
+        return OutOfBagImportance(np.array(found), self.feature_importances_)
 
     def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Vector:
         """Return the loss of rows out of bag after each tree; ``loss_curve_`` has it for blocks of them."""
-        batch, X, target = self._asked_again(X, y, sample_weight)
-        weight, levels = self._weights(batch), self._level_counts()
-        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
-        errors, forest = self._errors(batch, target), self._grown()
+        rows = self._asked_again(X, y, sample_weight)
+        by_number, levels = self.draws_ < 0, self._level_counts()
+        grower = self._grower(rows.X, rows.target, rows.weight, levels, self.seed_, by_number)
+        errors, forest = self._errors(rows.batch, rows.target), self._grown()
         for t in range(forest.trees):
-            judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)
+            tree = some_trees(forest, t, t + 1)
+            judge(errors, tree, tree.value, self.tree_seeds_[t : t + 1], grower)
             errors.record()
-        return np.array(errors.curve) / loss_unit(target)
+        return np.array(errors.curve) / loss_unit(rows.target)
 
-    def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
         check_is_fitted(self)
         if not self.draws_:
             raise RefusalError("trees that are grown from all rows leave none out: fit with bootstrap=True.")
-        classes = getattr(self, "classes_", None)
-        batch = whole(self._source(X, y, sample_weight, reset=False, classes=classes), type(self).__name__)
-        if len(batch) != self.rows_:
-            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
-        return batch, matrix_of(batch.X, self.levels_), self._target(batch, self._weights(batch))
+        rows = fitted_rows(self, X, y, sample_weight)
+        self._refuse_other_rows(len(rows.batch))
+        return rows
 
     @staticmethod
     def _in_units(target: Any) -> NDArray[Any]:

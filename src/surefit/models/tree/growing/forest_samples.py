@@ -47,20 +47,24 @@ def drawn_counts(seed: int, draws: int, rows: int, by: Vector | None) -> NDArray
     return row_counts(seed, 0, rows, -draws / as_float(exact_sum(by)) * by)
 
 
-def drawn_rows(model: Any, seed: int) -> NDArray[np.int64]:
-    """The rows of a tree's sample, each as often as it was drawn."""
-    return np.repeat(np.arange(model.rows_), drawn_counts(seed, model.draws_, model.rows_, drawn_by(model)))
+def drawn_rows(seed: int, draws: int, rows: int, by: Vector | None) -> NDArray[np.int64]:
+    """The rows of a tree's sample, each as often as it was drawn.
+
+    >>> drawn_rows(7, -10, 10, np.eye(10)[3]).tolist()[:2]
+    [3, 3]
+    """
+    return np.repeat(np.arange(rows), drawn_counts(seed, draws, rows, by))
 
 
-def drawn_by(model: Any) -> Vector | None:
-    """What the rows of samples were drawn by, as ``drawn_counts`` takes it."""
-    by: Vector = model.row_cumulative_
-    if len(by) == 1 and np.isnan(by[0]):
+def drawn_by(row_cumulative: Vector) -> Vector | None:
+    """What rows were drawn by, as ``drawn_counts`` takes it, from what a fitted forest keeps of it."""
+    if len(row_cumulative) == 1 and np.isnan(row_cumulative[0]):
         raise RefusalError(
-            "a forest that was learnt from a stream keeps no weights of its rows, so that the samples of its "
-            "trees cannot be told: learn it from rows in memory, with bootstrap='poisson' for the same trees."
+            "a forest fitted to a table larger than memory keeps no row weights, so the bootstrap samples of "
+            "its trees cannot be drawn again: fit it to rows in memory, with bootstrap='poisson' for the "
+            "same trees."
         )
-    return by if len(by) else None
+    return row_cumulative if len(row_cumulative) else None
 
 
 def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Vector:

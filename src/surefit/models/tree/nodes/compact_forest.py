@@ -62,7 +62,7 @@ class KeptForest(ForestArrays):
         """What may stand beside the rows of leaves."""
         return self.leaf_weight, self.leaf_impurity
 
-    def _slots(self) -> NDArray[np.int64]:
+    def slots(self) -> NDArray[np.int64]:
         """The number in place of the column of each leaf."""
         at, number = leaf_numbers(self)
         found = np.empty(len(at), dtype=np.int64)
@@ -72,21 +72,21 @@ class KeptForest(ForestArrays):
     @property
     def rows(self) -> NDArray[np.int64]:
         """How many rows each leaf holds."""
-        return rows_in(self._slots(), self.facts)
+        return rows_in(self.slots(), self.facts)
 
     @property
     def weight(self) -> Vector:
         """The weight of each leaf."""
         if not len(self.leaf_weight):
             return self.rows.astype(np.float64)
-        return fact_in(self._slots(), self.facts, 0).astype(np.float64)
+        return fact_in(self.slots(), self.facts, 0).astype(np.float64)
 
     @property
     def impurity(self) -> Vector:
         """The impurity of each leaf; 0 for classes, whose shares tell it."""
         if not len(self.leaf_impurity):
             return np.zeros(int(self.leaf_start[-1]))
-        return fact_in(self._slots(), self.facts, 1).astype(np.float64)
+        return fact_in(self.slots(), self.facts, 1).astype(np.float64)
 
     @property
     def inner(self) -> Matrix:
@@ -136,7 +136,7 @@ def without_digits(forest: KeptForest) -> KeptForest:
     if not any(map(is_digit, forest.facts)):
         return forest
     at, number = leaf_numbers(forest)
-    packed, slots = forest.nodes.copy(), forest._slots()
+    packed, slots = forest.nodes.copy(), forest.slots()
     packed.view(NODE).reshape(-1)["feature"][at] = -1 - forest.rows[number]
     weight, cost = (fact_in(slots, forest.facts, which) for which in (0, 1))
     return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)

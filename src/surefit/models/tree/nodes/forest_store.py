@@ -96,7 +96,7 @@ def _alike(blocks: list[KeptForest]) -> Callable[[KeptForest], Facts]:
     """What gives the rows, weights and impurities of a block's leaves, of the same types in all blocks."""
 
     def told(block: KeptForest) -> Facts:
-        slots, facts = block._slots(), block.facts
+        slots, facts = block.slots(), block.facts
         return rows_in(slots, facts), fact_in(slots, facts, 0), fact_in(slots, facts, 1)
 
     def type_of(fact: NDArray[Any]) -> Any:

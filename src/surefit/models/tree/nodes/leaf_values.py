@@ -22,6 +22,15 @@ def in_place(width: int, classes: tuple[int, ...]) -> bool:
     return width == 1 or classes == (2,)
 
 
+def as_said(value: Matrix, classes: tuple[int, ...]) -> Matrix:
+    """Values of leaves with the bits that they have once they are kept: of two shares, only the second is.
+
+    >>> as_said(np.array([[0.7, 0.3]]), (2,)).tolist() == [[1.0 - 0.3, 0.3]]
+    True
+    """
+    return np.column_stack([1.0 - value[:, 1], value[:, 1]]) if classes == (2,) else value
+
+
 def shared_rows(value: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
     """The different rows, and which of them each is.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.arrays import Vector
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.readers.spill import SpillFolder, room_in
 from surefit.data.schema import Schema

@@ -10,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.trees.forest_grow import packed
 from surefit.core.native.trees.forest_walk import forest_apply, forest_sums
+from surefit.core.native.trees.tree_grow import Grown
 from surefit.data.batches.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine
 from surefit.models.tree.growing.forest_errors import ForestErrors, with_squares
-from surefit.models.tree.nodes.compact_forest import KeptForest
-from surefit.models.tree.nodes.forest_arrays import some_trees
+from surefit.models.tree.nodes.compact_forest import KeptForest, kept_forest
+from surefit.models.tree.nodes.forest_arrays import in_target_units, some_trees
 from surefit.models.tree.nodes.parameters import Target
+from surefit.models.tree.rows.bin_codes import plain_engine
 from surefit.models.tree.rows.matrix import Levels, level_counts, matrix_of
-from surefit.models.tree.streams.tree_stream import RowSampling
+from surefit.models.tree.streams.setup import StreamFacts
+from surefit.models.tree.streams.tree_stream import RowSampling, sample_targets
 from surefit.models.tree.targets.node_sums import LevelTarget
 
 
@@ -154,6 +160,50 @@ def _alike(errors: ForestErrors) -> tuple[Vector, Vector]:
     pairs = [w.sum(), w @ (squares[several] / c), w @ (products[several] / (c * (c - 1)))]
     w, c = errors.weight[seen], counts[seen]
     return np.array(pairs), np.array([w.sum(), w @ (squares[seen] / c)])
+
+
+def judged(
+    forest: KeptForest,
+    seeds: NDArray[np.uint64],
+    counted: list[int],
+    levels: Levels,
+    known: StreamFacts,
+    source: Source,
+    engine: Engine,
+) -> StreamedErrors:
+    """What the trees of a forest say of rows that they have not seen; counted: where each block ends."""
+    own = tuple(seeds[: forest.trees].tolist())
+    judging = Judging(forest, own, tuple(counted), levels, (known.target,) * len(own), known.sampling)
+    return plain_engine(engine).accumulate(judging, source)
+
+
+def judged_with_leaves(
+    forest: KeptForest,
+    seeds: NDArray[np.uint64],
+    counted: list[int],
+    levels: Levels,
+    known: StreamFacts,
+    source: Source,
+    engine: Engine,
+    balanced: bool = False,
+) -> tuple[StreamedErrors, float]:
+    """The same, with the samples drawn again, and by how much leaves differ from what their rows say."""
+    plain, own = plain_engine(engine), tuple(seeds[: forest.trees].tolist())
+    targets = (known.target,) * len(own)
+    if balanced:
+        targets = sample_targets(known.target, known.sampling, own, source, plain)
+    judging = Judging(forest, own, tuple(counted), levels, targets, known.sampling, with_leaves=True)
+    found = plain.accumulate(judging, source)
+    return found, leaf_gap(forest, found.leaves, known.target)
+
+
+def tree_leaf_gap(tree: Grown, levels: Levels, known: StreamFacts, source: Source, engine: Engine) -> float:
+    """By how much the leaves of one tree, grown from all rows, differ from what their rows say."""
+    target = known.target.target(np.empty(0))
+    grown = packed(tree, 1, known.target.kind)
+    forest = kept_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
+    seeds = np.zeros(1, dtype=np.uint64)
+    return judged_with_leaves(forest, seeds, [1], levels, known, source, engine)[1]
 
 
 def leaf_gap(forest: KeptForest, leaves: Matrix, target: LevelTarget) -> float:

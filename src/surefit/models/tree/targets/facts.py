@@ -68,10 +68,10 @@ def row_count(source: Source, engine: Engine) -> int:
     return target_facts(source, engine).rows if source.schema.rows is None else source.schema.rows
 
 
-def class_factors_of(model: Any, facts: TargetFacts, schema: Schema) -> Vector | None:
+def class_factors_of(class_weight: Any, facts: TargetFacts, schema: Schema) -> Vector | None:
     """By how much each class multiplies the weights of its rows; None for not at all."""
-    if getattr(model, "class_weight", None) is None:
+    if class_weight is None:
         return None
     totals = np.array([as_float(own) for own in facts.sums.sums])
     labels: Any = schema.classes
-    return class_factors(model.class_weight, labels, np.arange(len(totals)), totals)
+    return class_factors(class_weight, labels, np.arange(len(totals)), totals)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
+from surefit.core.diagnosis import Diagnosis
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.trees.tree_apply import Splits, tree_apply
 from surefit.core.native.trees.tree_grow import Rules, tree_grow
@@ -33,14 +34,13 @@ from surefit.models.tree.nodes.node_arrays import Nodes, Outline, TreeView, deci
 from surefit.models.tree.nodes.parameters import Target, TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import (
-    category_mask,
     find_levels,
     level_counts,
     matrix_of,
     whole,
 )
 from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
-from surefit.models.tree.targets.base import TreeRows
+from surefit.models.tree.targets.base import TreeRows, columns_searched, growth_rules
 from surefit.models.tree.trees.proof import Problem, best_splits
 from surefit.models.tree.trees.surrogates import grow_with_detours, leaf_weights, prove_detours
 from surefit.resample.streams import seed_of
@@ -94,23 +94,22 @@ class DecisionTree(TreeRows, abstract=True):
         return tree_of_older_file(state, cls.kernel_criteria[parameters["criterion"]])
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        from surefit.models.tree.streams.learning import is_streamed, learn_tree
+        from surefit.models.tree.streams.setup import is_streamed
 
         source = without_silent_classes(self, source)
         if is_streamed(self, source, engine):
-            return learn_tree(self, source, engine)
-        who, schema = type(self).__name__, source.schema
+            return self._learn_streamed(source, engine)
+        schema = source.schema
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
-        batch = whole(source, who)
-        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
-        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        batch = whole(source, type(self).__name__)
+        levels = find_levels(batch.X, self._category_mask(schema), schema.names, self.missing == "category")
         X, weight = matrix_of(batch.X, levels), self._weights(batch)
         target = self._target(batch, weight)
         counts = level_counts(levels, X.shape[1])
-        columns = self._columns_looked_at(X.shape[1])
+        columns = columns_searched(self.max_features, X.shape[1])
         drawn = columns < X.shape[1] or self.splitter == "random"
         seed = seed_of(self.random_state) if drawn else 0
-        rules = self._rules(X, weight, target, columns, seed)
+        rules = growth_rules(self, X.shape, weight, target, columns, seed)
         kind, surrogates = self.kernel_criteria[self.criterion], None
         if self.missing in DETOURS:
             self._refuse_for_detours(rules)
@@ -126,6 +125,25 @@ class DecisionTree(TreeRows, abstract=True):
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
         by_bins = self.missing not in DETOURS and self._by_bins(X, target, counts, rules)
         return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
+
+    def _learn_streamed(self, source: Source, engine: Engine) -> Learned:
+        """Grow the tree from sums that passes over the rows add up."""
+        from surefit.models.tree.streams.setup import open_stream, stream_evidence
+
+        schema, width = source.schema, source.schema.width
+        columns = columns_searched(self.max_features, width)
+        seed = seed_of(self.random_state) if columns < width or self.splitter == "random" else 0
+        categories = self._category_mask(schema)
+        stream, known, levels = open_stream(self, source, engine, categories, columns, seed)
+        grown = stream.grow((seed,))[0]
+        nodes = self._pruned(in_units(grown, known.target.target(np.empty(0))))
+        self._schema = schema
+        parameters = as_parameters(nodes, known.target.kind, levels, seed, columns, 1)
+        return Learned(
+            self._parameters(parameters, schema),
+            self._certificate({"gain missed": 0.0}, by_bins=True),
+            stream_evidence(known, source, engine),
+        )
 
     def _searched(
         self, X: NDArray[Any], target: Target, weight: Vector | None, counts: NDArray[np.int64], rules: Rules
@@ -216,21 +234,30 @@ class DecisionTree(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Score every stored split again, against all others that its node allows; leaves, where by bins."""
-        from surefit.models.tree.streams.learning import certify_tree, is_streamed
+        from surefit.models.tree.streams.setup import is_streamed
 
         source = without_silent_classes(self, source)
         if is_streamed(self, source, engine) or self._was_by_bins:
-            return certify_tree(self, source, engine)
+            return self._certify_leaves(source, engine)
         batch = whole(source, type(self).__name__)
         X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
         target = self._target(batch, weight)
-        rules = self._rules(X, weight, target, self.max_features_, self.seed_)
+        rules = growth_rules(self, X.shape, weight, target, self.max_features_, self.seed_)
         nodes = scaled_by(self._nodes(), target)
         kind = self.kernel_criteria[self.criterion]
         problem = Problem(X, target.Y, weight, kind, target.classes, rules, grain=target.grain)
         if self._has_detours:
             return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))
+
+    def _certify_leaves(self, source: Source, engine: Engine) -> Certificate:
+        """Add up the rows of each leaf again."""
+        from surefit.models.tree.streams.errors import tree_leaf_gap
+        from surefit.models.tree.streams.setup import stream_facts
+
+        known = stream_facts(self, source, engine)
+        gap = tree_leaf_gap(self._nodes().grown, self.levels_, known, source, engine)
+        return self._certificate({"answers of leaves": gap}, by_bins=True)
 
     @property
     def _was_by_bins(self) -> bool:
@@ -322,6 +349,22 @@ class DecisionTree(TreeRows, abstract=True):
         return tags
 
 
+def fitted_nodes(tree: DecisionTree) -> Nodes:
+    """Return the nodes of a fitted tree as arrays."""
+    return tree._nodes()
+
+
+def tree_of(
+    tree: DecisionTree, parameters: TreeParameters, schema: Schema, certificate: Certificate
+) -> DecisionTree:
+    """Make an unfitted tree one that is fitted to rows of this schema, with these parameters."""
+    for name in type(parameters).__dataclass_fields__:
+        setattr(tree, f"{name}_", getattr(parameters, name))
+    tree.n_features_in_, tree._schema = schema.width, schema
+    tree.certificate_, tree.diagnosis_, tree.trace_ = certificate, Diagnosis(), Trace()
+    return tree
+
+
 def _cells(X: NDArray[Any], weight: Vector | None) -> Missing:
     """What is missing; a sum tells whether anything is."""
     if np.isnan(X.sum(dtype=np.float64)):
@@ -411,3 +454,8 @@ class ReadableTree(DecisionTree, abstract=True):
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         """Rows as the tree sees them."""
         return np.asarray(matrix_of(admit_rows(self, self._accepted(), X), self.levels_), dtype=np.float64)
+
+
+def read_tree(tree: ReadableTree) -> tuple[Nodes, dict[int, Condition], Callable[[int], Any]]:
+    """Return the nodes of a fitted tree, the conditions of its splits by node, and the answer of a node."""
+    return tree._told()

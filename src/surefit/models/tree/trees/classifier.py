@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import NonNegative, RandomState, Strength
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema

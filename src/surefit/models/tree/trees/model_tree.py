@@ -15,6 +15,7 @@ from surefit.core.native.trees.tree_grow import Rules, tree_grow
 from surefit.models.linear.squares.ridge import Ridge
 from surefit.models.tree.export.conditions import conditions
 from surefit.models.tree.export.formats import as_text
+from surefit.models.tree.trees.base import fitted_nodes
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 
 
@@ -28,7 +29,7 @@ class ModelTree:
 
     def to_text(self) -> str:
         """Return the rules, one line a branch, with the linear predictor of each leaf."""
-        nodes = self.tree._nodes()
+        nodes = fitted_nodes(self.tree)
         splits = conditions(nodes, self.names, self.tree.levels_)
 
         def says(at: int) -> str:
