@@ -299,7 +299,7 @@ def test_weights_without_replacement_reach_the_members():
     halves = BaggingRegressor(Ridge(), 4, bootstrap=False, max_samples=0.5).fit(X, y)
     assert halves.certificate_.claim == "estimated"
     assert [len(np.unique(drawn)) for drawn in halves.estimators_samples_] == [221] * 4
-    with pytest.raises(DataError, match="takes no sample_weight"):
+    with pytest.raises(DataError, match="doesn't support sample_weight"):
         BaggingRegressor(KNeighborsRegressor(), bootstrap=False).fit(X, y, weight)
 
 

@@ -123,8 +123,8 @@ def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
     size = 8 * (source.schema.rows or 0) * source.schema.width
     if inside is None and size > MOST_BYTES:
         raise RefusalError(
-            f"members are fitted to the same rows again and again, which takes {size / 2**30:.3g} GiB of "
-            "memory here: give fewer rows or columns, or use one model that reads in batches."
+            f"an ensemble needs all rows in memory, which takes {size / 2**30:.3g} GiB here: "
+            "give fewer rows or columns, or use a single model that reads in batches."
         )
     cells = None if inside is not None else engine.accumulate(Missing.of, source)
     batch = gathered(source) if inside is None else inside
@@ -201,8 +201,8 @@ def predicted(member: Any, X: Any) -> Any:
     found = member.predict(X) if hasattr(member, "predict") else None
     if found is None:
         raise NotImplementedError(
-            f"a {type(member).__name__} predicts nothing, and so does an ensemble of them: give an estimator "
-            "that predicts."
+            f"{type(member).__name__} does not predict, so an ensemble of them cannot: "
+            "give an estimator with a predict method."
         )
     return found
 

@@ -75,7 +75,7 @@ EARLY_ABOVE = 10_000  # rows from which on "auto" holds some out, as in scikit-l
 
 
 class HistGradientBoosting(TreeRows, abstract=True):
-    """Trees that each take a step down the loss of those before."""
+    """Trees of which each takes a gradient step on the loss of those before."""
 
     loss: str
     learning_rate: float
@@ -130,7 +130,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> Self:
-        """Learn from a table; ``X_val`` and ``y_val`` are rows for early stopping, if some are kept apart."""
+        """Learn from a table; ``X_val`` and ``y_val`` are a validation set for early stopping."""
         apart = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         return self._atomically(lambda: self._fit(X, y, sample_weight, **apart))
 

@@ -41,12 +41,13 @@ class ClassBoostParameters(BoostParameters):
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
-    r"""Add up small trees, each grown for the slopes that the trees before it leave in the log loss.
+    r"""Add up small trees, each fitted to the gradients of the log loss after the trees before it.
 
-    Two classes share one tree a round, whose sum z gives the share :math:`1 / (1 + e^{-z})`; more classes
-    have a tree each and the softmax of their sums. Columns are cut into at most ``max_bins`` bins; categories
-    are split by sets of levels, and missing values go where they gain more. Parameters are scikit-learn's.
-    Weights count as repetitions, but for ``min_samples_leaf``, which counts rows.
+    Two classes share one tree a round, whose sum z gives the probability :math:`1 / (1 + e^{-z})`; more
+    classes have a tree each and the softmax of their sums. Columns are cut into at most ``max_bins`` bins;
+    categories are split by sets of levels, and missing values go to the side with the greater gain.
+    Parameters are scikit-learn's. Weights count as repetitions, but for ``min_samples_leaf``, which counts
+    rows.
 
     The certificate says that the trees, sent the data again, have the training and the held-out loss that the
     fit stated.
@@ -150,7 +151,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         return np.asarray(self.classes_[self._row_shares(X).argmax(axis=1)])
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
-        """Return the share of each class, (n, classes), or write them ``to`` a file."""
+        """Return the class probabilities, (n, classes), or write them ``to`` a file."""
         names = [str(label) for label in getattr(self, "classes_", ())]
         return np.asarray(self._answer(self._row_shares, X, to, names))
 
@@ -168,7 +169,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
             yield self.classes_[shares.argmax(axis=1)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Matrix]:
-        """Yield the shares of classes after each round."""
+        """Yield the class probabilities after each round."""
         for score in self._staged_scores(X):
             yield self._shares(score)
 

@@ -28,13 +28,13 @@ from surefit.models.tree.nodes.parameters import Categories, Depth, Leaves, Mono
 
 
 class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
-    r"""Add up small trees, each grown for the slopes that the trees before it leave in the loss.
+    r"""Add up small trees, each fitted to the gradients of the loss after the trees before it.
 
-    Round m adds :math:`\nu\, T_m`, where leaf :math:`R` of :math:`T_m` says
-    :math:`-\sum_R g_i / (\sum_R h_i + \lambda)` with slopes g and curvatures h of the loss. Columns are cut
-    into at most ``max_bins`` bins; categories are split by sets of levels, and missing values go where they
-    gain more. Parameters and losses are scikit-learn's. Weights count as repetitions, but for
-    ``min_samples_leaf``, which counts rows.
+    Round m adds :math:`\nu\, T_m`, where leaf :math:`R` of :math:`T_m` predicts
+    :math:`-\sum_R g_i / (\sum_R h_i + \lambda)` with gradients g and curvatures h of the loss. Columns are
+    cut into at most ``max_bins`` bins; categories are split by sets of levels, and missing values go to the
+    side with the greater gain. Parameters and losses are scikit-learn's. Weights count as repetitions,
+    but for ``min_samples_leaf``, which counts rows.
 
     The certificate says that the trees, sent the data again, have the training and the held-out loss that the
     fit stated.

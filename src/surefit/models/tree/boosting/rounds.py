@@ -155,6 +155,6 @@ def refuse_runaway(slopes: Any) -> None:
     """Refuse to go on once scores are too large for their loss."""
     if not (np.isfinite(slopes.largest_gradient) and np.isfinite(slopes.total_curvature)):
         raise DataError(
-            "the scores have grown beyond what the loss can be computed of: "
+            "the raw predictions have diverged, and the loss is no longer finite: "
             "lower learning_rate, or scale the target."
         )

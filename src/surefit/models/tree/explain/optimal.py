@@ -41,7 +41,7 @@ class DepthTwo:
 def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> DepthTwo:
     """Compare the greedy tree of depth two, by the model's criterion, with the best of all such trees.
 
-    Only the criterion counts: rules that stop a tree are left out. Columns must hold numbers without gaps.
+    Only the criterion counts: rules that stop a tree are left out. Columns must be numeric and complete.
 
     >>> from surefit import DecisionTreeClassifier
     >>> X, y = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]], [0, 1, 1, 0]
@@ -57,13 +57,13 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
     table = np.asarray(rows.X, dtype=np.float64)
     if greedy.levels_ or np.isnan(table).any() or model.criterion == "absolute_error":
         raise RefusalError(
-            "the best tree of depth two is searched for numbers without gaps, and not by absolute errors: "
-            "fill gaps in, and encode categories as numbers first."
+            "the optimal tree of depth two needs numeric columns without missing values, and does not "
+            "support absolute_error: impute missing values and encode categories first."
         )
     cuts = sum(len(np.unique(column)) - 1 for column in table.T)
     if cuts * table.size > MOST_CELLS:
         raise RefusalError(
-            f"{cuts} first splits with {table.size} cells each are too many to look at: give fewer rows."
+            f"{cuts} first splits of {table.size} cells are too many to search: give fewer rows."
         )
     target = rows.target
     w = np.ones(len(table)) if rows.weight is None else rows.weight

@@ -60,7 +60,7 @@ def stability(
     ([5, 0], True)
     """
     if times < 2:
-        raise ParameterError(f"stability: times={times!r} must be at least 2, so that there is a pair.")
+        raise ParameterError(f"stability: times={times!r} must be at least 2, to compare pairs of trees.")
     y = np.asarray(y)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     seed = seed_of(random_state)

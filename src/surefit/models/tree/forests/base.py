@@ -443,12 +443,12 @@ class Forest(TreeRows, abstract=True):
             "loss of a constant": errors.constant_loss() / scale,
         }
         if not np.isfinite(loss):
-            words = "relative change of what trees state; none has left a row out"
+            words = "relative change of what trees state, no row being out of bag"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap:
             words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
             return Certificate("estimated", words, loss, float("inf"), parts)
-        words = f"relative change of the {self.loss_name} of training rows; trees leave none out"
+        words = f"relative change of the {self.loss_name} of training rows, none being out of bag"
         return Certificate("measured", words, 0.0, STATED, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:

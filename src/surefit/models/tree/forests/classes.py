@@ -77,7 +77,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
         return DecisionTreeClassifier(**{**given, "random_state": seed, "class_weight": None})
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
-        """Return the class with the greatest mean share for each row, or write it ``to`` a file."""
+        """Return the most probable class of each row, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, self._output_names())
 
     def _predict(self, X: Any) -> NDArray[Any]:
@@ -92,7 +92,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
         )
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Any:
-        """Return the mean share of each class for each row; a list of them for several outputs."""
+        """Return the mean class probabilities of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
         if isinstance(labels, list):
             return self._by_output(self._answer(self._mean, X))
@@ -113,7 +113,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
 
     @property
     def oob_decision_function_(self) -> Any:
-        """The mean shares for each row by the trees that have not seen it; 0 where none has not."""
+        """The mean shares for each row by the trees that have not seen it; 0 where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = np.nan_to_num(self.oob_answers_)
         if not isinstance(self.classes_, list):

@@ -86,7 +86,7 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
 
     @property
     def oob_prediction_(self) -> Vector:
-        """The mean prediction for each row by the trees that have not seen it; 0 where none has not."""
+        """The mean prediction for each row by the trees that have not seen it; 0 where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = np.nan_to_num(self.oob_answers_)
         return found[:, 0] if self.n_outputs_ == 1 else found
@@ -110,7 +110,7 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         if not len(getattr(self, "leaf_member_", ())):
             raise RefusalError("quantiles need the training rows of each leaf: fit with keep_members=True.")
         if self.n_outputs_ > 1:
-            raise RefusalError("quantiles are those of one target: fit one forest for each.")
+            raise RefusalError("quantiles are supported for one target only: fit one forest for each target.")
 
         def of(rows: Any) -> Matrix:
             forest, counts = self._grown(), self._level_counts()
@@ -123,7 +123,7 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         return np.asarray(self._answer(of, X))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Matrix:
-        """Return the ends of the middle share ``level`` of the target for each row, (rows, 2)."""
+        """Return the prediction interval of probability ``level`` for each row, (rows, 2)."""
         if not 0 < level < 1:
             raise ParameterError(f"level={level!r} must lie between 0 and 1.")
         return self.predict_quantiles(X, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))

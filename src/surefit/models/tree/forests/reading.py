@@ -65,7 +65,7 @@ class OutOfBagImportance:
 
     @property
     def overrated(self) -> NDArray[np.intp]:
-        """Columns that impurity gives a share, though shuffling them costs nothing that is sure.
+        """Columns of some impurity importance whose permutation does not raise the loss significantly.
 
         Impurity is lowered on the rows that a split was chosen by: columns with many values look useful by
         chance. Named are those with more than half of an equal share.
@@ -113,7 +113,7 @@ class ReadableForest(Forest, abstract=True):
         """One of the trees as a fitted tree by itself; its classes are the numbers of the forest's."""
         kind, nodes = self.kernel_criteria[self.criterion], self._nodes_of(t)
         arrays = as_parameters(nodes, kind, self.levels_, seed, self.max_features_, self.n_outputs_)
-        words = "share of the forest's certificate; it has none by itself"
+        words = "nothing by itself; the certificate of the forest covers all its trees"
         view: Any = tree_of(self._tree(seed), arrays, self._schema, Certificate("measured", words, 0.0, 1.0))
         classes: Any = [np.arange(count, dtype=np.float64) for count in self._class_counts]
         if classes:
@@ -174,7 +174,7 @@ class ReadableForest(Forest, abstract=True):
         """Return by how much shuffling each column among rows out of bag raises the loss of the trees.
 
         X, y, sample_weight: those of the fit. ``mean`` and ``standard_error`` are over trees; ``overrated``
-        names the columns that ``feature_importances_`` makes too much of.
+        names the columns that ``feature_importances_`` overstates.
 
         >>> from surefit import RandomForestClassifier
         >>> rng = np.random.default_rng(0)
@@ -210,7 +210,7 @@ class ReadableForest(Forest, abstract=True):
     def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
         check_is_fitted(self)
         if not self.draws_:
-            raise RefusalError("trees that are grown from all rows leave none out: fit with bootstrap=True.")
+            raise RefusalError("out-of-bag estimates need bootstrap samples: fit with bootstrap=True.")
         rows = fitted_rows(self, X, y, sample_weight)
         self._refuse_other_rows(len(rows.batch))
         return rows
@@ -254,7 +254,7 @@ class ReadableForest(Forest, abstract=True):
         return np.divide(total, forest.trees, out=total)
 
     def decision_path(self, X: Any) -> tuple[csr_array, NDArray[np.int64]]:
-        """Return which nodes each row comes by, those of all trees side by side, and where each begins."""
+        """Return which nodes each row passes, those of all trees side by side, and where each tree begins."""
         leaves = self.apply(X)
         paths = [decision_path(self._nodes_of(t), leaves[:, t]) for t in range(leaves.shape[1])]
         return csr_array(hstack(paths, format="csr")), self.node_start_.copy()

@@ -56,7 +56,7 @@ def refuse_empty(rows: int) -> None:
     """Refuse a sample without a row: one of n rows draws none with a chance of exp(-n)."""
     if rows == 0:
         raise DataError(
-            "rows that are drawn by their numbers left the sample of a tree empty: give more rows, "
+            "the Poisson bootstrap sample of a tree is empty: give more rows, "
             "another random_state, or bootstrap=False."
         )
 

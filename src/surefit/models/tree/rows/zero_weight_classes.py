@@ -50,8 +50,8 @@ def without_silent_classes(model: Any, source: Source) -> Source:
         return source
     if not (factors > 0).any():
         raise DataError(
-            f"{type(model).__name__}: class_weight gives every class weight 0, so that no row counts: "
-            "give one of them a weight above 0."
+            f"{type(model).__name__}: class_weight is 0 for every class: "
+            "give at least one class a positive weight."
         )
     silenced = _Silenced(factors > 0)
     if isinstance(source, ArraySource):

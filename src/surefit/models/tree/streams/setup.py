@@ -60,8 +60,8 @@ def is_streamed(model: TreeRows, source: Source, engine: Engine) -> bool:
     if size <= gathering.MOST_BYTES:
         return False
     raise RefusalError(
-        f"{type(model).__name__}: {reason} needs all rows in memory, and these cells would take "
-        f"{size / 2**30:.3g} GiB: leave it out, or give it fewer rows or columns."
+        f"{type(model).__name__}: {reason} needs all rows in memory, which would take "
+        f"{size / 2**30:.3g} GiB: leave it out, or give fewer rows or columns."
     )
 
 

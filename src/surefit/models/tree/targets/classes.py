@@ -32,7 +32,7 @@ class ClassTargets(TreeRows, abstract=True):
             return super()._admitted(accepts, X, y, weight, reset, classes)
         columns = _columns_of(y)
         if classes is not None and len(classes) != len(columns):
-            raise DataError(f"y has {len(columns)} targets, but the tree was fitted to {len(classes)}.")
+            raise DataError(f"y has {len(columns)} targets, but the model was fitted to {len(classes)}.")
         coded = [class_codes(c, None if classes is None else classes[o]) for o, c in enumerate(columns)]
         Y = np.column_stack([codes for codes, _ in coded]).astype(np.float64)
         source = admit(self, replace(accepts, target="number"), X, Y, weight, reset=reset)

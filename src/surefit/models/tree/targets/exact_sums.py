@@ -29,7 +29,7 @@ def exact_sum(values: Vector) -> int:
         rest = values[at : at + BLOCK]
         largest = float(np.abs(rest).max(initial=0.0))
         if not isfinite(largest):
-            raise DataError("the target, times its weights, is too large to be added up: scale it.")
+            raise DataError("y times sample_weight is too large to be summed: rescale y.")
         tiny = np.abs(rest) < largest * 2.0**-SPREAD
         if rest[tiny].any():  # by themselves, since they would vanish beside the largest
             total += exact_sum(rest[tiny])

@@ -165,8 +165,8 @@ class DecisionTree(TreeRows, abstract=True):
             return known and X.size > EXACT_CELLS
         if not known:
             raise ParameterError(
-                f"{type(self).__name__}: split_search='histogram' is for one output of classes or by squared "
-                "error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
+                f"{type(self).__name__}: split_search='histogram' supports one output, of classes or with "
+                "squared error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
             )
         return len(X) > ALL_VALUES
 
@@ -181,7 +181,7 @@ class DecisionTree(TreeRows, abstract=True):
         name = next((name for name, asked in others.items() if asked), None)
         if name is not None:
             raise ParameterError(
-                f"{type(self).__name__}: missing={self.missing!r} does not go with {name}: "
+                f"{type(self).__name__}: missing={self.missing!r} cannot be combined with {name}: "
                 "leave it at its default, or use missing='learned'."
             )
 
@@ -227,7 +227,7 @@ class DecisionTree(TreeRows, abstract=True):
     def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
         value = float(np.max(list(parts.values()))) if parts else 0.0
         if by_bins:
-            words = "relative change of what leaves say of their rows; large nodes were searched by bins"
+            words = "relative change of recomputed leaf values; large nodes were searched by bins"
             return Certificate("measured", words, value, 1e-9, parts)
         measure = "gain that a better split of a node would add, as a share of the root's impurity"
         return Certificate("best splits", measure, value, 1e-9, parts)
@@ -321,12 +321,12 @@ class DecisionTree(TreeRows, abstract=True):
         return np.asarray(self._answer(self._leaves, X))
 
     def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
-        """Return which nodes each row comes by, as a sparse matrix of ones."""
+        """Return which nodes each row passes, as a sparse matrix of ones."""
         leaves = self.apply(X)
         return decision_path(self._outline(), leaves)
 
     def get_depth(self) -> int:
-        """Return how many splits lie above the deepest leaf."""
+        """Return the depth of the tree: the number of splits above its deepest leaf."""
         check_is_fitted(self)
         return self._outline().max_depth
 
@@ -336,7 +336,7 @@ class DecisionTree(TreeRows, abstract=True):
         return int(np.count_nonzero(self.node_feature_ < 0))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """Return the prices at which the tree of these rows loses a branch, and its impurity from then on."""
+        """Return the effective alphas of cost-complexity pruning, and the impurity of the leaves at each."""
         from surefit.models.tree.growing.pruning import pruning_path
 
         full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0}).fit(X, y, sample_weight)
@@ -383,7 +383,7 @@ class ReadableTree(DecisionTree, abstract=True):
         check_is_fitted(self)
         if self._has_detours:
             raise RefusalError(
-                f"rules of single columns cannot say what missing={self.missing!r} does: "
+                f"a tree with missing={self.missing!r} cannot be written as rules of single columns: "
                 "use missing='learned'."
             )
         return conditions(self._nodes(), self._names(), self.levels_)
@@ -437,7 +437,7 @@ class ReadableTree(DecisionTree, abstract=True):
         return as_python(*self._told(), self._known())
 
     def explain(self, X: Any) -> list[str]:
-        """Return the way of each row through the tree, in words.
+        """Return the decision path of each row in words.
 
         >>> from surefit import DecisionTreeClassifier
         >>> DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).explain([[1.5]])

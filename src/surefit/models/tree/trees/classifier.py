@@ -44,15 +44,15 @@ class ClassTreeParameters(TreeParameters):
 
 
 class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
-    r"""Part the rows again and again by the split after which classes are purest.
+    r"""Split the rows recursively, each time where the classes become purest.
 
     A node with class shares :math:`p` costs :math:`1 - \sum_c p_c^2` (Gini) or :math:`-\sum_c p_c \log_2 p_c`
     (entropy); a split is as good as it lowers the weighted cost. Of equal splits the first column's is taken,
     and of its thresholds the lowest. criterion: besides scikit-learn's, ``"information_gain"`` (by entropy),
     ``"gain_ratio"``, ``"chi_squared"`` and ``"misclassification"``. categorical_features: columns that are
     split by sets of levels: ``"from_dtype"`` takes the categories of a table, or give names or numbers.
-    missing: values that are missing go where they do best (``"learned"``), are a level of their own in
-    columns of categories (``"category"``), follow another column that parts the rows alike
+    missing: missing values go where they lower the cost most (``"learned"``), are a level of their own in
+    columns of categories (``"category"``), follow a surrogate split of another column
     (``"surrogate"``), or go both ways with weights (``"fractional"``); trees of the last two are grown in
     Python, for moderate sizes. min_impurity: nodes with no more impurity are not split. min_gain: neither
     are those whose best split gains less. split_search: ``"exact"`` looks at every value, ``"histogram"`` at
@@ -141,7 +141,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         return ClassTreeParameters(**values, classes=labels[0] if len(labels) == 1 else labels)
 
     def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> NDArray[Any]:
-        """Return the heaviest class of the leaf of each row, or write it ``to`` a file."""
+        """Return the majority class of the leaf of each row, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, self._output_names())
 
     def _predict(self, X: Any) -> NDArray[Any]:
@@ -158,7 +158,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         return plain[0] if len(plain) == 1 else plain
 
     def predict_proba(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Any:
-        """Return the share of each class in the leaf of each row; a list of them for several outputs."""
+        """Return the class probabilities of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
         if isinstance(labels, list):
             return self._by_output(self._answer(self._values, X))

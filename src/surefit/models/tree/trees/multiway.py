@@ -31,14 +31,14 @@ class MultiwayNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiwayTree:
-    """A tree of levels; a level that a node has not seen stops there."""
+    """A tree with one branch a level; a row whose level a node has not seen stops there."""
 
     root: MultiwayNode
     classes: NDArray[Any]
     names: tuple[str, ...]
 
     def predict(self, rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
-        """Return the heaviest class where each row ends."""
+        """Return the majority class of the node that each row reaches."""
         found = []
         for row in _cells(rows):
             node = self.root
@@ -69,7 +69,7 @@ class MultiwayTree:
 def multiway_tree(
     rows: Any, y: Any, *, names: Sequence[str] | None = None, criterion: str = "entropy", max_depth: int = 0
 ) -> MultiwayTree:
-    """Grow a tree that gives each level a branch; ``criterion`` is entropy, gini or gain_ratio.
+    """Grow a tree with one branch for each level; ``criterion`` is entropy, gini or gain_ratio.
 
     A cell that is missing is a level of its own. names: of the columns; those of a frame by default.
 

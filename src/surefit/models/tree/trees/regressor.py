@@ -31,7 +31,7 @@ from surefit.models.tree.trees.post_pruning import PrunableTree
 
 
 class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
-    r"""Part the rows again and again by the split after which the target varies least.
+    r"""Split the rows recursively, each time where the target varies least.
 
     A node costs the mean of :math:`(y - \bar y)^2`, of :math:`|y - \mathrm{med}|` (absolute_error) or half
     the Poisson deviance :math:`y \log(y / \bar y)`, and predicts that mean or median. Parameters beside

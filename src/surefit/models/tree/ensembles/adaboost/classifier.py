@@ -41,7 +41,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         w_i \leftarrow w_i \exp(\alpha_t [h_t(x_i) \ne y_i])
 
     estimator: any classifier that takes weights; a tree of one split by default. learning_rate: :math:`\eta`.
-    The members stop where one makes no error, or is no better than chance. random_state: None stands for 0.
+    Boosting stops where one makes no error, or is no better than chance. random_state: None stands for 0.
 
     The certificate is a bound: a row that is classified wrongly has half of the votes against it, so that
     the training error is at most :math:`\prod_t ((1 - e_t) e^{-\alpha_t / 2} + e_t e^{\alpha_t / 2})`,
@@ -87,8 +87,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _refuse(self, base: Any) -> None:
         if not can_be_weighted(base):
             raise ParameterError(
-                f"{type(base).__name__} doesn't support sample_weight, by which boosting teaches its "
-                "members: choose another estimator."
+                f"{type(base).__name__} doesn't support sample_weight, which AdaBoost "
+                "requires: choose another estimator."
             )
 
     def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
@@ -240,7 +240,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return (self._shares(scores) for scores in self._stages(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the share of right answers after each member."""
+        """Yield the accuracy after each member."""
         truth = np.asarray(y)
         for found in self.staged_predict(X):
             yield float(np.average(found == truth, weights=sample_weight))

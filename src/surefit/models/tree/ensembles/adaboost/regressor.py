@@ -26,7 +26,7 @@ from surefit.resample.draws import draw_rows
 
 
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
-    r"""Take the weighted median of regressions, each fitted to rows drawn by how badly they were met.
+    r"""Take the weighted median of regressions, each fitted to rows drawn by the errors of those before it.
 
     With the losses :math:`L_i` of member t for its rows, in [0, 1], their weighted mean :math:`e_t` and
     :math:`\beta_t = e_t / (1 - e_t)`, its vote and the new weights are
@@ -35,7 +35,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     loss: of the absolute error over the largest, :math:`a`: itself, its square, or :math:`1 - e^{-a}`.
     resample: fit members to rows drawn by weight, as scikit-learn does; or to all rows, weighted, so that
-    weight equals repetition. Members stop where one has no error, or a mean loss of at least 1/2.
+    weight equals repetition. Boosting stops where a member has no error, or a mean loss of at least 1/2.
     random_state: None stands for 0.
 
     The certificate says that weighing the rows again gives the stated losses and votes.
@@ -147,7 +147,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
             yield _medians(answers, self.estimator_weights_)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the share of the variance explained after each member."""
+        """Yield R^2, the share of variance explained, after each member."""
         for found in self.staged_predict(X):
             yield float(r2_score(y, found, sample_weight=sample_weight))
 

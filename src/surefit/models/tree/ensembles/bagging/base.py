@@ -122,7 +122,8 @@ class Bagging(FramedEnsemble, abstract=True):
         validate(self)
         if self.oob_score and not self.bootstrap:
             raise ParameterError(
-                "Out of bag estimation only available if bootstrap=True: ask for one of both."
+                "Out of bag estimation only available if bootstrap=True: "
+                "set bootstrap=True or oob_score=False."
             )
         if self._continues():
             more = self.n_estimators - len(self.estimators_)
@@ -189,8 +190,8 @@ class Bagging(FramedEnsemble, abstract=True):
     def _refuse(self, base: Any, batch: Batch) -> None:
         if batch.weight is not None and not self.bootstrap and not takes_weights(base):
             raise DataError(
-                f"{type(self).__name__}: a {type(base).__name__} takes no sample_weight, so that weights "
-                "count only where rows are drawn by them: use bootstrap=True."
+                f"{type(self).__name__}: {type(base).__name__} doesn't support sample_weight, so weights "
+                "only affect which rows are drawn: use bootstrap=True."
             )
 
     def _member(self, drawn: Drawn, base: Any, batch: Batch) -> Any:
@@ -251,8 +252,8 @@ class Bagging(FramedEnsemble, abstract=True):
             if not self.oob_score:
                 return rows, None
             raise ParameterError(
-                f"{type(self).__name__}: oob_score=True asks members about rows out of bag, but a "
-                f"{type(member).__name__} cannot predict: give another estimator, or oob_score=False."
+                f"{type(self).__name__}: oob_score=True needs members that predict, but a "
+                f"{type(member).__name__} cannot: give another estimator, or oob_score=False."
             ) from error
 
     def _judge(self, errors: MemberErrors, draws: Draws, number: int, member: Any, batch: Batch) -> None:
@@ -301,21 +302,21 @@ class Bagging(FramedEnsemble, abstract=True):
             "loss of a constant": errors.constant_loss(),
         }
         if not np.isfinite(loss):
-            words = "relative change of what members state; none has left a row out"
+            words = "relative change of what members state, no row being out of bag"
             if errors.silent:
-                words = "nothing could be judged, for the members cannot predict"
+                words = "no error could be estimated, because the members cannot predict"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap or draws.size < draws.rows:
             words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
             return Certificate("estimated", words, loss, float("inf"), parts)
-        words = f"relative change of the {self.loss_name} of training rows; members leave none out"
+        words = f"relative change of the {self.loss_name} of training rows, none being out of bag"
         return Certificate("measured", words, 0.0, STATED, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Ask all members again for the rows that they were not given, and prove those that can be."""
         batch = gathered(source)
         if len(batch) != self.rows_:
-            raise DataError(f"the members drew from {self.rows_} rows, but these are {len(batch)}.")
+            raise DataError(f"the members drew from {self.rows_} rows, but {len(batch)} were given.")
         draws = self._draws(batch, self.seed_)
         errors = self._errors(batch)
         for number, member in enumerate(self.estimators_):

@@ -39,13 +39,13 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     estimator: any classifier, of surefit or another library; a tree by default. max_samples: how many rows a
     member draws, or which share; max_features: the same for columns. Rows are drawn in proportion to
     ``sample_weight``, and weight equals repetition where ``max_samples`` is a number; with
-    ``bootstrap=False`` they are drawn evenly, and keep their weights. A bag that lacks a class teaches a
+    ``bootstrap=False`` they are drawn evenly, and keep their weights. A sample that lacks a class teaches a
     member of surefit the others only. random_state: None stands for 0; members have a stream each, so that
     neither the number of threads nor a warm start changes one. verbose: without effect.
 
     The certificate is the share of rows out of bag that is classified wrongly, with its standard error;
     ``verify`` asks all members again, and proves those of surefit. ``loss_curve_`` has that share after each
-    member, ``member_correlation_`` how alike two members err, and ``averaged_error`` what follows.
+    member, ``member_correlation_`` the correlation of errors, and ``averaged_error`` what follows from it.
 
     >>> from surefit import BaggingClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], list("aaabbb")
@@ -178,6 +178,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     @property
     def oob_decision_function_(self) -> Matrix:
-        """The mean probabilities of each row by the members that have not seen it; NaN where none has not."""
+        """The mean probabilities of each row by the members that have not seen it; NaN where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         return self.oob_answers_

@@ -103,7 +103,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     @property
     def oob_prediction_(self) -> Vector:
-        """The mean prediction for each row by the members that have not seen it; NaN where none has not."""
+        """The mean prediction for each row by the members that have not seen it; NaN where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = self.oob_answers_
         return found[:, 0] if self._schema.target_is_flat else found
