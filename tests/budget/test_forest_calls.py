@@ -48,5 +48,5 @@ def test_trees_are_judged_as_they_were_grown(cls, target):
     """What the leaves of a packed tree say would have to be unpacked again."""
     model = cls(25, bootstrap=True, random_state=0, n_jobs=1)
     found = entered(lambda: model.fit(X, Y[target]))
-    assert found.count("judge") == found.count("kept_forest") == 25
-    assert found.count("said_by_leaves") == found.count("KeptForest.value") == 0
+    assert found.count("judge") == found.count("compact_forest") == 25
+    assert found.count("said_by_leaves") == found.count("CompactForest.value") == 0

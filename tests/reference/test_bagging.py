@@ -307,7 +307,7 @@ def test_a_table_that_is_too_large_for_memory_is_refused(monkeypatch):
     X, y = DIABETES
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
     monkeypatch.setattr("surefit.models.ensemble.MOST_BYTES", 1000)
-    with pytest.raises(RefusalError, match="use one model that reads in batches"):
+    with pytest.raises(RefusalError, match="use a single model that reads in batches"):
         BaggingRegressor().fit(surefit.read(pa.table(columns), target="y"))
 
 

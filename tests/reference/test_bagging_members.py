@@ -56,7 +56,7 @@ def test_members_that_predict_are_judged_beside_none_that_do_not():
     errors = MemberErrors(np.zeros((2, 1)), np.ones(2), by_class=False)
     errors.add(np.array([True, True]), None)
     assert errors.add(np.array([True, False]), np.array([[3.0]])) == 9.0
-    assert errors.silent == 1
+    assert errors.unanswered == 1
 
 
 def filled(X):

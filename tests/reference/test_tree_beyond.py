@@ -58,7 +58,7 @@ def test_a_greedy_tree_misses_what_look_ahead_finds():
     assert found.optimal == pytest.approx(0.0, abs=1e-12)
     assert found.root == (0, 0.5)
     assert found.gap > 0.1
-    with pytest.raises(RefusalError, match="without gaps"):
+    with pytest.raises(RefusalError, match="without missing values"):
         depth_two_gap(DecisionTreeClassifier(), np.where(X > 2, np.nan, X), y)
 
 

@@ -173,14 +173,16 @@ def seeded(base: Any, generator: np.random.Generator) -> Any:
     return member.set_params(**seeds) if seeds else member
 
 
-class Coded(NamedTuple):
+class EncodedTarget(NamedTuple):
     """A target of classes as codes, and the labels that they stand for, each of which is there."""
 
     codes: NDArray[np.int64]
     labels: NDArray[Any]
 
 
-def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Vector | None, coded: Coded | None) -> Any:
+def fit_member(
+    member: Any, X: Any, y: NDArray[Any], weight: Vector | None, coded: EncodedTarget | None
+) -> Any:
     """Fit a member to rows that the ensemble has checked; ``coded`` is y once more, where it is known."""
     quick = isinstance(member, Estimator) and member.takes_checked_rows
     quick = quick and (member.accepts.target == "class") == (coded is not None)
@@ -221,7 +223,7 @@ def proof_of(
     return certify(member, admitted(member, X, y, weight, reset=False), engine)
 
 
-def drift(stated: Any, found: Any, scale: float) -> float:
+def relative_change(stated: Any, found: Any, scale: float) -> float:
     """By how much numbers differ from those that were stated, relative to a scale; NaN is equal to NaN."""
     one, two = np.asarray(stated, dtype=np.float64), np.asarray(found, dtype=np.float64)
     if one.shape != two.shape or (np.isnan(one) != np.isnan(two)).any():

@@ -33,11 +33,11 @@ from surefit.models.tree.boosting.parameters import BoostParameters, proof
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, Stopping
 from surefit.models.tree.boosting.rows import BoostData, Draw, answered, drawn_apart, losses_again, prepared
 from surefit.models.tree.boosting.scoring import scorer_of
-from surefit.models.tree.boosting.trees import Grove, joined
+from surefit.models.tree.boosting.trees import BoostedTrees, joined
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
 from surefit.models.tree.targets.base import TreeRows
 
 
@@ -174,7 +174,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         return self.max_iter
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         who, schema = type(self).__name__, source.schema
         loss = self._boost_loss(schema)
         apart = self.__dict__.pop("_apart", None)
@@ -201,14 +201,16 @@ class HistGradientBoosting(TreeRows, abstract=True):
             monotone=monotone,
             groups=interaction_groups(self.interaction_cst, schema.width),
         )
-        groves = [self._grove()] if goes_on else []
+        tree_blocks = [self._boosted_trees()] if goes_on else []
         by_loss = self.scoring == "loss"
-        setup = Setup(loss, rules, self.learning_rate, number, baseline, groves, scored=stops and not by_loss)
-        rounds = rows.rounds(setup, lambda: answered(data, groves[0], self.levels_, self.baseline_)[0])
+        setup = Setup(
+            loss, rules, self.learning_rate, number, baseline, tree_blocks, scored=stops and not by_loss
+        )
+        rounds = rows.rounds(setup, lambda: answered(data, tree_blocks[0], self.levels_, self.baseline_)[0])
         assert setup.baseline is not None
         baseline = setup.baseline
         if apart is not None:
-            rounds.held_out = self._rows_apart(apart, rows, schema, baseline, groves)
+            rounds.held_out = self._rows_apart(apart, rows, schema, baseline, tree_blocks)
         held_out = rounds.held_out
         rounds.trees = done * loss.outputs
         stopping = self._stopping(loss, held_out is not None, schema) if stops else None
@@ -254,15 +256,15 @@ class HistGradientBoosting(TreeRows, abstract=True):
     _stratified = False
 
     def _rows_apart(
-        self, apart: Any, rows: Any, schema: Schema, baseline: Vector, groves: list[Grove]
+        self, apart: Any, rows: Any, schema: Schema, baseline: Vector, tree_blocks: list[BoostedTrees]
     ) -> Part:
         X, y, weight = apart
         accepts = replace(self.accepts, cells=True) if rows.levels else self.accepts
         X = matrix_of(admit_rows(self, accepts, X), rows.levels)
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         score = np.repeat(baseline[:, None], len(X), axis=1)
-        for grove in groves:
-            grove.add_to(score, X)
+        for tree_block in tree_blocks:
+            tree_block.add_to(score, X)
         return Part(rows.bins.codes(X), self._coded(y, schema), weight, score)
 
     def _coded(self, y: Any, schema: Schema) -> Vector:
@@ -295,7 +297,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         apart: bool,
         training_loss: float | None,
     ) -> BoostParameters:
-        nodes = joined(rounds.groves).nodes
+        nodes = joined(rounds.tree_blocks).nodes
         held = rounds.held_out
         stated = rounds.train.mean_loss(rounds.loss) if training_loss is None else training_loss
         return BoostParameters(
@@ -328,7 +330,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Send the rows down the stored trees and compute both losses again."""
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         # Rows that were given apart are not here, and what was stated of them is not checked.
         apart = not np.isnan(self.held_out_loss_) and not self._drew_rows
 
@@ -336,15 +338,17 @@ class HistGradientBoosting(TreeRows, abstract=True):
             return self._held_out(count, targets, apart, lambda: self.seed_)
 
         data = self._data(source, engine, drawn)
-        train, held = losses_again(data, self._boost_loss(), self._grove(), self.levels_, self.baseline_)
+        train, held = losses_again(
+            data, self._boost_loss(), self._boosted_trees(), self.levels_, self.baseline_
+        )
         return proof(self.training_loss_, self.held_out_loss_, train, held)
 
     @property
     def _drew_rows(self) -> bool:
         return self.validation_fraction is not None and not self.validated_apart_
 
-    def _grove(self) -> Grove:
-        return Grove(
+    def _boosted_trees(self) -> BoostedTrees:
+        return BoostedTrees(
             BoostedNodes(
                 self.node_column_,
                 self.node_number_,
@@ -361,16 +365,16 @@ class HistGradientBoosting(TreeRows, abstract=True):
         """What the trees say of rows, (outputs, n)."""
         X = matrix_of(X, self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)
-        self._grove().add_to(score, X)
+        self._boosted_trees().add_to(score, X)
         return score
 
     def _staged_scores(self, X: Any) -> Iterator[Matrix]:
         check_is_fitted(self)
         X = matrix_of(admit_rows(self, self._accepted(), X), self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)
-        grove, outputs = self._grove(), len(self.baseline_)
+        tree_block, outputs = self._boosted_trees(), len(self.baseline_)
         for number in range(self.n_iter_):
-            grove.add_to(score, X, number * outputs, (number + 1) * outputs)
+            tree_block.add_to(score, X, number * outputs, (number + 1) * outputs)
             yield score.copy()
 
     def __sklearn_tags__(self) -> Any:

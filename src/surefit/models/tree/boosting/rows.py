@@ -23,7 +23,7 @@ from surefit.engine.base import Engine
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup
 from surefit.models.tree.boosting.stream import Answering, StreamedRows, streamed_losses, streamed_rows
-from surefit.models.tree.boosting.trees import Grove
+from surefit.models.tree.boosting.trees import BoostedTrees
 from surefit.models.tree.rows.bin_codes import Coding
 from surefit.models.tree.rows.bins import Bins, edges_from_sketch, find_bins, refuse_levels
 from surefit.models.tree.rows.column_levels import SketchOf, levels_of
@@ -63,7 +63,7 @@ class BoostRows:
         if setup.baseline is None:
             weight = None if self.weight is None else self.weight[kept]
             setup.baseline = setup.loss.start(self.y[kept], weight)
-        standing = scores() if setup.groves else np.repeat(setup.baseline[:, None], len(self.y), axis=1)
+        standing = scores() if setup.tree_blocks else np.repeat(setup.baseline[:, None], len(self.y), axis=1)
         train = self.part(kept, standing)
         held_out = self.part(self.held_out, standing) if self.held_out.any() else None
         table = BoostTable.of(train.codes, self.bins.counts, self.bins.levels > 0)
@@ -76,7 +76,7 @@ class BoostRows:
             table,
             train,
             held_out,
-            setup.groves,
+            setup.tree_blocks,
         )
 
     def part(self, rows: NDArray[np.bool_], scores: Matrix) -> Part:
@@ -124,13 +124,13 @@ class _Coded:
 @dataclass(frozen=True, slots=True)
 class _Answered:
     blocks: _Blocks
-    grove: Grove
+    tree_block: BoostedTrees
     baseline: Vector
 
     def __call__(self, batch: Batch) -> _Block:
         block = self.blocks(batch)
         score = np.repeat(self.baseline[:, None], len(block.y), axis=1)
-        self.grove.add_to(score, block.X)
+        self.tree_block.add_to(score, block.X)
         return _Block(score, block.y, block.weight, block.kept)
 
 
@@ -184,26 +184,26 @@ def _apart(draw: Draw, y: Vector, kept: NDArray[np.bool_] | None) -> NDArray[np.
 
 
 def answered(
-    data: BoostData, grove: Grove, levels: Levels, baseline: Vector
+    data: BoostData, tree_block: BoostedTrees, levels: Levels, baseline: Vector
 ) -> tuple[Vector, Vector, Vector | None, NDArray[np.bool_] | None]:
     """Return what fitted trees say of all rows of positive weight, their targets and weights, and which."""
-    blocks = list(_mapped(_Answered(_Blocks(levels), grove, baseline), data.source, data.engine))
+    blocks = list(_mapped(_Answered(_Blocks(levels), tree_block, baseline), data.source, data.engine))
     y = np.concatenate([block.y for block in blocks])
     score = np.concatenate([block.X for block in blocks], axis=1)
     return score, y, data.weigh(y, _weights(blocks)), _kept(blocks)
 
 
 def losses_again(
-    data: BoostData, loss: BoostLoss, grove: Grove, levels: Levels, baseline: Vector
+    data: BoostData, loss: BoostLoss, tree_block: BoostedTrees, levels: Levels, baseline: Vector
 ) -> tuple[float, float | None]:
     """Return the mean losses of the training rows and of those held out, by fitted trees."""
     source, engine, draw = data.source, data.engine, data.draw
     if in_memory(source) is None and row_count(source, engine) > MOST_DRAWN:
         facts = target_facts(source, engine)
         factors = class_factors_of(data.class_weight, facts, source.schema)
-        answering = Answering(levels, grove, baseline, factors)
+        answering = Answering(levels, tree_block, baseline, factors)
         return streamed_losses(loss, answering, source, engine, draw(facts.counted, lambda: np.empty(0)))
-    scores, y, weight, kept = answered(data, grove, levels, baseline)
+    scores, y, weight, kept = answered(data, tree_block, levels, baseline)
     held_out = _apart(draw, y, kept)
     no_codes = np.empty((len(y), 0), np.uint8)
     rows = BoostRows(y, weight, held_out, (), Bins((), np.empty(0, np.int64)), no_codes)

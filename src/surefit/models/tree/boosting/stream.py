@@ -31,7 +31,7 @@ from surefit.models.tree.boosting.exact_quantiles import (
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, refuse_runaway
 from surefit.models.tree.boosting.scoring import looked_at
-from surefit.models.tree.boosting.trees import Grove, empty_grove, grove_of, joined
+from surefit.models.tree.boosting.trees import BoostedTrees, boosted_trees_of, empty_grove, joined
 from surefit.models.tree.rows.bin_codes import Coding, KeptRows, coded_rows, plain_engine, row_weights
 from surefit.models.tree.rows.bins import Bins
 from surefit.models.tree.rows.matrix import Levels, matrix_of
@@ -143,8 +143,8 @@ class Standing:
 
     loss: BoostLoss
     baseline: Vector
-    trees: Grove
-    fresh: Grove
+    trees: BoostedTrees
+    fresh: BoostedTrees
     held_out: HeldOutRows
     kept: bool
     begun: bool
@@ -267,7 +267,7 @@ class _Ranks:
     """The errors of rows by leaf; leaves say their numbers. Without leaves, the targets of all rows."""
 
     standing: Standing
-    leaves: Grove | None
+    leaves: BoostedTrees | None
     unit: float
     window: Window
 
@@ -318,8 +318,8 @@ class StreamedRounds(Rounds):
     engine: Engine
     baseline: Vector
     drawn: HeldOutRows
-    by_code: list[Grove] = field(default_factory=list)
-    fresh: list[Grove] = field(default_factory=list)
+    by_code: list[BoostedTrees] = field(default_factory=list)
+    fresh: list[BoostedTrees] = field(default_factory=list)
     begun: bool = False
     unit: float = 0.0
 
@@ -342,7 +342,7 @@ class StreamedRounds(Rounds):
         if isinstance(self.held_out, Measured):
             self.held_out.scored = held_out
 
-    def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Vector:
+    def _middles(self, standing: Standing, numbered: BoostedTrees | None, leaves: int) -> Vector:
         """The medians or quantiles of the errors in leaves."""
         if self.unit == 0.0:
             facts = self.engine.accumulate(_Weights(standing), self.source)
@@ -359,7 +359,7 @@ class StreamedRounds(Rounds):
         found, leaves = tree.value.copy(), np.flatnonzero(tree.column < 0)
         number = np.zeros(len(found))
         number[leaves] = np.arange(len(leaves))
-        numbered = grove_of(tree, number, self.bins, by_code=True)
+        numbered = boosted_trees_of(tree, number, self.bins, by_code=True)
         found[leaves] = self._middles(standing, numbered, len(leaves))
         return found
 
@@ -397,8 +397,8 @@ class StreamedRounds(Rounds):
         for k, growth in enumerate(growing):
             tree = growth.tree()
             value = self.learning_rate * self._leaf_values(standing, tree)
-            by_code = grove_of(tree, value, self.bins, by_code=True)
-            self.groves.append(grove_of(tree, value, self.bins))
+            by_code = boosted_trees_of(tree, value, self.bins, by_code=True)
+            self.tree_blocks.append(boosted_trees_of(tree, value, self.bins))
             self.by_code.append(by_code)
             self.fresh.append(by_code)
             self.trees += 1
@@ -427,12 +427,12 @@ def losses(
 class _Standing:
     """The scores that trees of numbers give to rows."""
 
-    grove: Grove
+    tree_block: BoostedTrees
     baseline: Vector
 
     def __call__(self, X: NDArray[Any]) -> Matrix:
         score = np.repeat(self.baseline[:, None], len(X), axis=1)
-        self.grove.add_to(score, X)
+        self.tree_block.add_to(score, X)
         return score
 
 
@@ -468,8 +468,8 @@ class StreamedRows:
     def rounds(self, setup: Setup, scores: Callable[[], Matrix]) -> Rounds:
         """Return the rounds; codes are made now, where they are kept."""
         coding = self.coding
-        if setup.groves and setup.baseline is not None:
-            coding = replace(coding, standing=_Standing(setup.groves[0], setup.baseline))
+        if setup.tree_blocks and setup.baseline is not None:
+            coding = replace(coding, standing=_Standing(setup.tree_blocks[0], setup.baseline))
         found = StreamedRounds(
             setup.loss,
             setup.rules,
@@ -479,12 +479,12 @@ class StreamedRows:
             None,
             Measured(),
             Measured() if self.held_out.any else None,
-            setup.groves,
+            setup.tree_blocks,
             source=coded_rows(self.source, self.engine, coding, setup.loss.outputs),
             engine=plain_engine(self.engine),
             baseline=np.empty(0),
             drawn=self.held_out,
-            begun=bool(setup.groves),
+            begun=bool(setup.tree_blocks),
         )
         if setup.baseline is None:
             setup.baseline = found.start()
@@ -529,14 +529,14 @@ class Answering:
     """
 
     levels: Levels
-    grove: Grove
+    tree_block: BoostedTrees
     baseline: Vector
     factors: Vector | None
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the targets and weights of a batch, with the scores."""
         y = np.ascontiguousarray(np.asarray(batch.y, dtype=np.float64).reshape(len(batch)))
-        score = _Standing(self.grove, self.baseline)(matrix_of(batch.X, self.levels))
+        score = _Standing(self.tree_block, self.baseline)(matrix_of(batch.X, self.levels))
         return Batch(np.empty((len(y), 0)), y, row_weights(y, batch.weight, self.factors), batch.start, score)
 
 

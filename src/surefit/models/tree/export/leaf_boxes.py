@@ -13,7 +13,7 @@ from surefit.models.tree.nodes.node_arrays import Nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class LeafBoxes:
     """The leaves as boxes: a row is in box m if lower < x <= upper in every column.
 
     leaf: the node of each. weights: what a leaf answers, (boxes, width). Of a column of levels, ``allowed``
@@ -47,7 +47,7 @@ class Boxes:
         return self.holds(X) @ self.weights
 
 
-def boxes(nodes: Nodes) -> Boxes:
+def boxes(nodes: Nodes) -> LeafBoxes:
     """The boxes of the leaves of a tree."""
     grown, width = nodes.grown, len(nodes.grown.levels)
     count = nodes.node_count
@@ -73,7 +73,7 @@ def boxes(nodes: Nodes) -> Boxes:
             upper[a, j] = min(upper[a, j], grown.threshold[at])
             lower[b, j] = max(lower[b, j], grown.threshold[at])
     leaf = np.flatnonzero(~nodes.inner)
-    return Boxes(
+    return LeafBoxes(
         leaf,
         lower[leaf],
         upper[leaf],

@@ -19,18 +19,18 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.ensemble import STATED, drift, jobs_for
-from surefit.models.tree.growing.binned_search import rows_told_apart
+from surefit.models.ensemble import STATED, jobs_for, relative_change
+from surefit.models.tree.growing.binned_search import exact_search_rows
 from surefit.models.tree.growing.forest_errors import ForestErrors, grow_into, judge
 from surefit.models.tree.growing.forest_grower import Grower, bootstrap_sample, tree_seeds
 from surefit.models.tree.growing.forest_samples import (
     judged_blocks,
-    leaf_drift,
+    leaf_change,
     packed_members,
     pruned_forest,
     weights_drawn,
 )
-from surefit.models.tree.nodes.compact_forest import KeptForest, kept_forest, numbered, widened
+from surefit.models.tree.nodes.compact_forest import CompactForest, compact_forest, numbered, widened
 from surefit.models.tree.nodes.forest_arrays import (
     Bootstrap,
     ForestParameters,
@@ -44,7 +44,7 @@ from surefit.models.tree.nodes.forest_store import ForestStore
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.parameters import Target, scaled_by
 from surefit.models.tree.rows.matrix import find_levels, level_counts, matrix_of, whole
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
 from surefit.models.tree.streams.errors import StreamedErrors, judged, judged_with_leaves
 from surefit.models.tree.streams.setup import is_streamed, open_stream, stream_evidence, stream_facts
 from surefit.models.tree.targets.base import TreeRows, columns_searched, growth_rules
@@ -76,7 +76,7 @@ class Rescored:
         return replace(found, measure=found.measure + words, parts=parts)
 
 
-def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_bins: bool) -> Rescored:
+def rescored(forest: CompactForest, grower: Grower, seeds: NDArray[np.uint64], by_bins: bool) -> Rescored:
     """Score the splits of some trees again.
 
     by_bins: large nodes were searched by bins, and are left out.
@@ -93,7 +93,7 @@ def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_b
         seed = int(seeds[t])
         weight = weights_drawn(grower.sample, len(X), seed, target)
         rules = replace(grower.rules, seed=seed)
-        exact = rows_told_apart(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
+        exact = exact_search_rows(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
         problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact, target.grain)
         worst = max(worst, *best_splits(nodes, problem).values())
         looked_at = nodes.inner if exact is None else nodes.inner & (nodes.grown.rows <= exact)
@@ -227,7 +227,7 @@ class Forest(TreeRows, abstract=True):
         return self.warm_start and "tree_seeds_" in self.__dict__
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         schema = source.schema
         if is_streamed(self, source, engine):
             return self._learn_streamed(source, engine, trace)
@@ -309,7 +309,7 @@ class Forest(TreeRows, abstract=True):
         evidence = stream_evidence(known, source, engine)
         target, kind = known.target.target(np.empty(0)), known.target.kind
 
-        def errors(forest: KeptForest) -> StreamedErrors:
+        def errors(forest: CompactForest) -> StreamedErrors:
             return judged(forest, seeds, counted, levels, known, source, engine)
 
         def learned(last: bool = False) -> Learned:
@@ -333,7 +333,7 @@ class Forest(TreeRows, abstract=True):
             found = in_target_units(joined(grown), target)
             if self.ccp_alpha > 0:
                 found = pruned_forest(found, kind, target, level_counts(levels, width), self.ccp_alpha)
-            store.add(kept_forest(found, target.classes))
+            store.add(compact_forest(found, target.classes))
             counted.append(store.trees)
             # Asking all trees again costs a pass, so only where it decides.
             curve = errors(store.forest(last=False)).curve if self.settled > 0 else [float("nan")]
@@ -356,7 +356,7 @@ class Forest(TreeRows, abstract=True):
 
     def _learned(
         self,
-        forest: KeptForest,
+        forest: CompactForest,
         counted: list[int],
         errors: ForestErrors,
         grower: Grower,
@@ -397,7 +397,7 @@ class Forest(TreeRows, abstract=True):
         return self._stated(forest, counted, errors, target, told, evidence)
 
     def _stated(
-        self, forest: KeptForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
+        self, forest: CompactForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
     ) -> Learned:
         """The trees, and what is known of their errors."""
         forest, (alone, correlation) = widened(forest), errors.decomposition()
@@ -453,7 +453,7 @@ class Forest(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Draw the samples again, and ask all trees for the rows that they have not seen."""
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine):
             errors, leaves, scale = self._judged_streamed(source, engine)
             splits = Rescored(why_none="the rows are a stream")
@@ -463,9 +463,13 @@ class Forest(TreeRows, abstract=True):
         alone, correlation = errors.decomposition()
         size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
         gaps = {
-            "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
-            "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
-            "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
+            "loss after each block of trees": relative_change(
+                self.loss_curve_, np.array(errors.curve) / scale, size
+            ),
+            "error of one tree": relative_change(
+                self.member_error_, alone / scale, max(self.member_error_, size)
+            ),
+            "correlation of two trees": relative_change(self.member_correlation_, correlation, 1.0),
             "leaves of trees": leaves,
             "splits of trees": splits.worst,
         }
@@ -503,16 +507,16 @@ class Forest(TreeRows, abstract=True):
             judge(errors, block, block.value, seeds, grower)
             errors.record()
         medians = self.kernel_criteria[self.criterion] == "absolute"
-        leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
+        leaves = leaf_change(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
         splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)
         return errors, leaves, splits, loss_unit(target)
 
-    def _grown(self) -> KeptForest:
+    def _grown(self) -> CompactForest:
         return numbered(self._stored())
 
-    def _stored(self) -> KeptForest:
+    def _stored(self) -> CompactForest:
         """The trees as they are kept: enough to add up what leaves say."""
-        return KeptForest(
+        return CompactForest(
             self.nodes_,
             self.node_start_,
             self.leaf_start_,

@@ -26,7 +26,7 @@ from surefit.models.tree.nodes.node_arrays import Nodes, decision_path
 from surefit.models.tree.nodes.parameters import as_parameters
 from surefit.models.tree.rows.matrix import matrix_of
 from surefit.models.tree.targets.base import FittedRows, fitted_rows
-from surefit.models.tree.trees.base import DecisionTree, tree_of
+from surefit.models.tree.trees.base import DecisionTree, fitted_tree
 from surefit.resample.streams import stream
 
 SURE = 2.0  # standard errors above 0 from which on a column is worth something
@@ -114,7 +114,9 @@ class ReadableForest(Forest, abstract=True):
         kind, nodes = self.kernel_criteria[self.criterion], self._nodes_of(t)
         arrays = as_parameters(nodes, kind, self.levels_, seed, self.max_features_, self.n_outputs_)
         words = "nothing by itself; the certificate of the forest covers all its trees"
-        view: Any = tree_of(self._tree(seed), arrays, self._schema, Certificate("measured", words, 0.0, 1.0))
+        view: Any = fitted_tree(
+            self._tree(seed), arrays, self._schema, Certificate("measured", words, 0.0, 1.0)
+        )
         classes: Any = [np.arange(count, dtype=np.float64) for count in self._class_counts]
         if classes:
             view.classes_ = classes[0] if len(classes) == 1 else classes

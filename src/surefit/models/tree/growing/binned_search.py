@@ -20,7 +20,7 @@ ALL_VALUES, ALL_VALUES_IN_ORDER = 1024, 8192
 EXACT_CELLS = 100_000_000  # up to which "auto" sorts every column: see docs/trees.md
 
 
-def bins_know(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules) -> bool:
+def supports_bins(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules) -> bool:
     """Whether the search by bins knows all that is asked: one output, numbers, and plain rules."""
     return bool(
         (target.classes or kind == "squared")
@@ -31,14 +31,14 @@ def bins_know(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules
     )
 
 
-def rows_told_apart(root: int, width: int, rules: Rules) -> int:
+def exact_search_rows(root: int, width: int, rules: Rules) -> int:
     """Return up to how many rows a node of a tree of ``root`` rows is searched value by value.
 
     Bins of a small table are fine enough for more of its nodes.
 
-    >>> [rows_told_apart(rows, 28, Rules()) for rows in (100, 20_000, 100_000)]
+    >>> [exact_search_rows(rows, 28, Rules()) for rows in (100, 20_000, 100_000)]
     [1024, 2500, 8192]
-    >>> rows_told_apart(100_000, 28, Rules(max_columns=5))
+    >>> exact_search_rows(100_000, 28, Rules(max_columns=5))
     1024
     """
     if rules.random_threshold or 0 < FEW_OF * rules.max_columns <= width:

@@ -18,7 +18,7 @@ from surefit.core.native.trees.forest_grow import ForestArrays
 from surefit.core.native.trees.forest_walk import forest_sums
 from surefit.models.tree.growing.forest_grower import Grower
 from surefit.models.tree.growing.forest_samples import drawn_counts
-from surefit.models.tree.nodes.compact_forest import kept_forest
+from surefit.models.tree.nodes.compact_forest import compact_forest
 from surefit.models.tree.nodes.forest_store import ForestStore
 from surefit.models.tree.nodes.leaf_values import as_said
 from surefit.models.tree.nodes.parameters import Target
@@ -158,4 +158,4 @@ def grow_into(store: ForestStore, errors: ForestErrors, seeds: Seeds, grower: Gr
         own = seeds[at : at + grower.jobs]
         for t, grown in enumerate(grower.grow(own)):
             judge(errors, grown, as_said(grown.value, classes), own[t : t + 1], grower)
-            store.add(kept_forest(grown, classes))
+            store.add(compact_forest(grown, classes))

@@ -15,7 +15,7 @@ from surefit.core.native.trees.forest_grow import GrownForest, Sample, grown_tre
 from surefit.core.native.trees.node_random import MASK, mixed
 from surefit.core.native.trees.tree_grow import Rules
 from surefit.engine.thread_map import in_turn
-from surefit.models.tree.growing.binned_search import bins_know
+from surefit.models.tree.growing.binned_search import supports_bins
 from surefit.models.tree.growing.forest_samples import drawn_counts, pruned_forest
 from surefit.models.tree.nodes.forest_arrays import in_target_units
 from surefit.models.tree.nodes.parameters import Target
@@ -76,7 +76,7 @@ class Grower:
     @property
     def quick(self) -> bool:
         """Whether the quick search knows all that is asked."""
-        return bins_know(self.target, self.kind, self.levels, self.rules)
+        return supports_bins(self.target, self.kind, self.levels, self.rules)
 
     @property
     def columns(self) -> ForestColumns | None:

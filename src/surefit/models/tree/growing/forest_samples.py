@@ -16,7 +16,7 @@ from surefit.core.native.trees.forest_draws import forest_draws
 from surefit.core.native.trees.forest_grow import GrownForest, Sample, joined, packed, sample_weights
 from surefit.core.native.trees.forest_walk import forest_apply
 from surefit.models.tree.growing.pruning import pruned_at
-from surefit.models.tree.nodes.compact_forest import KeptForest
+from surefit.models.tree.nodes.compact_forest import CompactForest
 from surefit.models.tree.nodes.forest_arrays import some_trees, tree_nodes
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.row_draws import row_counts
@@ -24,8 +24,8 @@ from surefit.models.tree.targets.exact_sums import as_float, exact_sum
 
 
 def judged_blocks(
-    forest: KeptForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
-) -> Iterator[tuple[KeptForest, NDArray[np.uint64]]]:
+    forest: CompactForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
+) -> Iterator[tuple[CompactForest, NDArray[np.uint64]]]:
     """The trees block by block, as they were judged."""
     for one, two in pairwise([0, *counted.tolist()]):
         yield some_trees(forest, one, two), seeds[one:two]
@@ -76,7 +76,7 @@ def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Vecto
 
 
 def packed_members(
-    forest: KeptForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
+    forest: CompactForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
     """The rows of each leaf, as often as they were drawn, in the order of trees and leaves."""
     found = []
@@ -93,8 +93,8 @@ def packed_members(
     return np.concatenate(found)
 
 
-def leaf_drift(
-    forest: KeptForest,
+def leaf_change(
+    forest: CompactForest,
     X: Any,
     target: Target,
     levels: NDArray[np.int64],

@@ -78,14 +78,14 @@ def between(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def number_ways(x: Vector, most: int = 256) -> NDArray[np.bool_]:
+def number_splits(x: Vector, most: int = 256) -> NDArray[np.bool_]:
     """Who goes left at each threshold, (m, rows), missing rows on either side; of very many, some."""
     values = np.unique(x[~np.isnan(x)])
     few = values if len(values) <= most else values[np.linspace(0, len(values) - 1, most).astype(int)]
     return _with_missing([x <= value for value in few], x)
 
 
-def drawn_way(x: Vector, column: int, seed: int) -> NDArray[np.bool_]:
+def drawn_split(x: Vector, column: int, seed: int) -> NDArray[np.bool_]:
     """Who goes left at the threshold that the node draws, (1, rows); none where a column does not vary."""
     gone = np.isnan(x)
     known = x[~gone]
@@ -95,7 +95,7 @@ def drawn_way(x: Vector, column: int, seed: int) -> NDArray[np.bool_]:
     return np.where(gone, missing_left, x <= at)[None]
 
 
-def level_ways(x: Vector, sums: Matrix, weight: Vector, orders: list[int]) -> NDArray[np.bool_]:
+def level_splits(x: Vector, sums: Matrix, weight: Vector, orders: list[int]) -> NDArray[np.bool_]:
     """Who goes left by each set of levels that a search looks at, (m, rows).
 
     sums: what each row adds, (rows, width); orders: by which of them levels may be put in order.

@@ -23,7 +23,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptForest(ForestArrays):
+class CompactForest(ForestArrays):
     """The trees of a ``GrownForest`` as they are kept.
 
     leaf_value: (different, width), what leaves say; no rows where nodes say it. leaf_weight: of leaves, empty
@@ -101,7 +101,7 @@ class KeptForest(ForestArrays):
         return found
 
 
-def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
+def compact_forest(forest: GrownForest, classes: tuple[int, ...]) -> CompactForest:
     """The trees as they are kept, given those with shares of classes, or predictions, as values.
 
     The nodes are theirs from here on: they are changed where they stand.
@@ -121,7 +121,7 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     cost = np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0)
     slots, (weight, cost) = as_digits(forest.rows, (weight, cost))
     nodes["feature"][at] = -1 - slots[number]
-    return KeptForest(
+    return CompactForest(
         **{entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)},
         leaf_value=value,
         leaf_weight=weight,
@@ -131,7 +131,7 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     )
 
 
-def without_digits(forest: KeptForest) -> KeptForest:
+def without_digits(forest: CompactForest) -> CompactForest:
     """The same, with nothing beside the rows of leaves."""
     if not any(map(is_digit, forest.facts)):
         return forest
@@ -142,7 +142,7 @@ def without_digits(forest: KeptForest) -> KeptForest:
     return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
 
 
-def leaf_ranks(forest: KeptForest) -> tuple[Whole, Whole]:
+def leaf_ranks(forest: CompactForest) -> tuple[Whole, Whole]:
     """Return the places of leaves among all nodes, and the number of each in a walk of its tree."""
     nodes = forest.nodes.view(NODE).reshape(-1)
     starts = forest.node_start[:-1]
@@ -162,7 +162,7 @@ def leaf_ranks(forest: KeptForest) -> tuple[Whole, Whole]:
     return at, first[at]
 
 
-def widened(forest: KeptForest) -> KeptForest:
+def widened(forest: CompactForest) -> CompactForest:
     """Return a forest as it is stored: where leaves do not tell impurities, these stand with them."""
     if forest.inner_impurity.dtype != np.float32:
         return forest
@@ -178,7 +178,7 @@ def widened(forest: KeptForest) -> KeptForest:
     return replace(plain, nodes=packed, inner_impurity=kept[0], leaf_weight=kept[1], leaf_impurity=kept[2])
 
 
-def numbered(forest: KeptForest) -> KeptForest:
+def numbered(forest: CompactForest) -> CompactForest:
     """Return a stored forest with the numbers of its leaves, which others work with."""
     if not is_digit(forest.inner_impurity):
         return forest
@@ -199,6 +199,6 @@ def numbered(forest: KeptForest) -> KeptForest:
     )
 
 
-def _among_all(forest: KeptForest, at: Whole) -> Whole:
+def _among_all(forest: CompactForest, at: Whole) -> Whole:
     """The number of the first leaf of the tree of each of some nodes."""
     return forest.leaf_start[np.searchsorted(forest.node_start, at, side="right") - 1]

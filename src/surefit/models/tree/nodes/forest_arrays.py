@@ -13,7 +13,7 @@ from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.trees.tree_grow import Grown
 from surefit.core.parameters import Interval
-from surefit.models.tree.nodes.compact_forest import KeptForest
+from surefit.models.tree.nodes.compact_forest import CompactForest
 from surefit.models.tree.nodes.leaf_slots import is_digit
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.node_facts import NodeFacts, add_up
@@ -30,7 +30,7 @@ ForestMissing = Literal["learned", "category"]
 
 @dataclass(frozen=True, slots=True)
 class ForestParameters:
-    """The trees, as ``KeptForest`` has them, and what is needed to draw their samples again.
+    """The trees, as ``CompactForest`` has them, and what is needed to draw their samples again.
 
     loss_curve: the loss of rows out of bag, or of all where trees leave none out, after each block of trees;
     loss_trees: how many trees there were then.
@@ -136,7 +136,7 @@ def some_trees(forest: Any, first: int, last: int) -> Any:
 
 
 def walk_order(
-    forest: KeptForest | GrownForest, t: int
+    forest: CompactForest | GrownForest, t: int
 ) -> tuple[Any, NDArray[np.int64], list[NDArray[np.int64]]]:
     """The nodes of a tree, the place of each in a walk that goes left first, and the nodes of each depth."""
     nodes = forest.nodes[forest.node_start[t] : forest.node_start[t + 1]].view(NODE).reshape(-1)
@@ -158,7 +158,7 @@ def walk_order(
     return nodes, place, depths
 
 
-def leaf_places(forest: KeptForest, t: int) -> NDArray[np.int64]:
+def leaf_places(forest: CompactForest, t: int) -> NDArray[np.int64]:
     """The place of each leaf of a tree among the nodes of ``tree_nodes``."""
     nodes, place, _ = walk_order(forest, t)
     leaves = np.flatnonzero(nodes["feature"] < 0)
@@ -168,7 +168,11 @@ def leaf_places(forest: KeptForest, t: int) -> NDArray[np.int64]:
 
 
 def tree_nodes(
-    forest: KeptForest | GrownForest, t: int, kind: str, classes: tuple[int, ...], levels: NDArray[np.int64]
+    forest: CompactForest | GrownForest,
+    t: int,
+    kind: str,
+    classes: tuple[int, ...],
+    levels: NDArray[np.int64],
 ) -> Nodes:
     """A tree as arrays, one entry a node; what inner nodes would say is added up from their leaves.
 

@@ -17,17 +17,17 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outline:
+class TreeStructure:
     """Of each node in a walk that goes left first: the one above it, -1 for the root, and how many are."""
 
     parents: Whole
     depths: Whole
 
     @classmethod
-    def of(cls, feature: NDArray[Any], right: NDArray[Any]) -> Outline:
+    def of(cls, feature: NDArray[Any], right: NDArray[Any]) -> TreeStructure:
         """That of stored splits: ``feature`` is negative for leaves, left children follow their parents.
 
-        >>> found = Outline.of(np.array([0, 1, -1, -1, -1]), np.array([4, 3, 0, 0, 0]))
+        >>> found = TreeStructure.of(np.array([0, 1, -1, -1, -1]), np.array([4, 3, 0, 0, 0]))
         >>> found.parents.tolist(), found.depths.tolist()
         ([-1, 0, 1, 1, 0], [0, 1, 2, 2, 1])
         """
@@ -83,7 +83,7 @@ class Nodes:
     @property
     def depths(self) -> NDArray[np.int64]:
         """How many splits are above each node."""
-        return Outline.of(self.grown.feature, self.grown.right).depths
+        return TreeStructure.of(self.grown.feature, self.grown.right).depths
 
     @property
     def parents(self) -> NDArray[np.int64]:
@@ -237,7 +237,7 @@ class TreeView:
         return found * spent
 
 
-def decision_path(nodes: Nodes | Outline, leaves: NDArray[np.int64]) -> csr_array:
+def decision_path(nodes: Nodes | TreeStructure, leaves: NDArray[np.int64]) -> csr_array:
     """Return which nodes lie above each of these leaves, themselves included."""
     parents, depths = nodes.parents, nodes.depths
     lengths = depths[leaves] + 1

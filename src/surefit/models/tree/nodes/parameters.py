@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_grow import Grown
 from surefit.core.parameters import Interval
-from surefit.models.tree.nodes.compact_tree import kept_tree
+from surefit.models.tree.nodes.compact_tree import compact_tree
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import Levels
@@ -36,7 +36,7 @@ Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class TreeParameters:
-    """A tree as ``KeptTree`` has it.
+    """A tree as ``CompactTree`` has it.
 
     importance: of columns, where what is kept of nodes has too few digits to tell it; else empty.
     levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
@@ -131,7 +131,7 @@ def as_parameters(
     others: Surrogates | None = None,
 ) -> TreeParameters:
     """The arrays of a tree under the names that a model keeps them by; kind: the kernel's criterion."""
-    kept, others = kept_tree(nodes, kind), Surrogates.none() if others is None else others
+    kept, others = compact_tree(nodes, kind), Surrogates.none() if others is None else others
     return TreeParameters(
         kept.threshold,
         kept.feature,

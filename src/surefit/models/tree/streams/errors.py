@@ -17,7 +17,7 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.tree.growing.forest_errors import ForestErrors, with_squares
-from surefit.models.tree.nodes.compact_forest import KeptForest, kept_forest
+from surefit.models.tree.nodes.compact_forest import CompactForest, compact_forest
 from surefit.models.tree.nodes.forest_arrays import in_target_units, some_trees
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.bin_codes import plain_engine
@@ -71,12 +71,14 @@ class StreamedErrors:
 
     def decomposition(self) -> tuple[float, float]:
         """The mean squared error of one tree, and the correlation of the errors of two; NaN if unknown."""
-        if self.pairs[0] == 0:
-            return (self.alone[1] / self.alone[0] if self.alone[0] > 0 else float("nan")), float("nan")
-        alone = self.pairs[1] / self.pairs[0]
+        weight, squares, products = self.pairs.tolist()
+        if weight == 0:
+            weight, squares = self.alone.tolist()
+            return (squares / weight if weight > 0 else float("nan")), float("nan")
+        alone = squares / weight
         if alone == 0:
             return 0.0, 0.0
-        return float(alone), float(min(self.pairs[2] / self.pairs[0] / alone, 1.0))
+        return alone, min(products / weight / alone, 1.0)
 
     def constant_loss(self) -> float:
         """The loss of the best constant answer."""
@@ -93,7 +95,7 @@ class Judging:
     targets: of each tree, whose factors are those of its sample.
     """
 
-    forest: KeptForest
+    forest: CompactForest
     seeds: tuple[int, ...]
     counted: tuple[int, ...]
     levels: Levels
@@ -163,7 +165,7 @@ def _alike(errors: ForestErrors) -> tuple[Vector, Vector]:
 
 
 def judged(
-    forest: KeptForest,
+    forest: CompactForest,
     seeds: NDArray[np.uint64],
     counted: list[int],
     levels: Levels,
@@ -178,7 +180,7 @@ def judged(
 
 
 def judged_with_leaves(
-    forest: KeptForest,
+    forest: CompactForest,
     seeds: NDArray[np.uint64],
     counted: list[int],
     levels: Levels,
@@ -201,12 +203,12 @@ def tree_leaf_gap(tree: Grown, levels: Levels, known: StreamFacts, source: Sourc
     """By how much the leaves of one tree, grown from all rows, differ from what their rows say."""
     target = known.target.target(np.empty(0))
     grown = packed(tree, 1, known.target.kind)
-    forest = kept_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
+    forest = compact_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
     seeds = np.zeros(1, dtype=np.uint64)
     return judged_with_leaves(forest, seeds, [1], levels, known, source, engine)[1]
 
 
-def leaf_gap(forest: KeptForest, leaves: Matrix, target: LevelTarget) -> float:
+def leaf_gap(forest: CompactForest, leaves: Matrix, target: LevelTarget) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
     worst, weights = 0.0, forest.weight
     for t in range(forest.trees):

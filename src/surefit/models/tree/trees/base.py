@@ -27,10 +27,10 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.export.conditions import Condition, conditions
 from surefit.models.tree.export.formats import as_json, as_python, as_sql, as_text, path_in_words
-from surefit.models.tree.export.leaf_boxes import Boxes, boxes
-from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
-from surefit.models.tree.nodes.compact_tree import KeptTree, kept_tree
-from surefit.models.tree.nodes.node_arrays import Nodes, Outline, TreeView, decision_path
+from surefit.models.tree.export.leaf_boxes import LeafBoxes, boxes
+from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, grow_by_bins, supports_bins
+from surefit.models.tree.nodes.compact_tree import CompactTree, compact_tree
+from surefit.models.tree.nodes.node_arrays import Nodes, TreeStructure, TreeView, decision_path
 from surefit.models.tree.nodes.parameters import Target, TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import (
@@ -39,14 +39,14 @@ from surefit.models.tree.rows.matrix import (
     matrix_of,
     whole,
 )
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
 from surefit.models.tree.targets.base import TreeRows, columns_searched, growth_rules
 from surefit.models.tree.trees.proof import Problem, best_splits
-from surefit.models.tree.trees.surrogates import grow_with_detours, leaf_weights, prove_detours
+from surefit.models.tree.trees.surrogates import grow_with_surrogates, leaf_weights, prove_surrogates
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
-DETOURS = ("surrogate", "fractional")
+SURROGATE_MODES = ("surrogate", "fractional")
 
 
 class DecisionTree(TreeRows, abstract=True):
@@ -96,7 +96,7 @@ class DecisionTree(TreeRows, abstract=True):
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         from surefit.models.tree.streams.setup import is_streamed
 
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine):
             return self._learn_streamed(source, engine)
         schema = source.schema
@@ -111,10 +111,10 @@ class DecisionTree(TreeRows, abstract=True):
         seed = seed_of(self.random_state) if drawn else 0
         rules = growth_rules(self, X.shape, weight, target, columns, seed)
         kind, surrogates = self.kernel_criteria[self.criterion], None
-        if self.missing in DETOURS:
-            self._refuse_for_detours(rules)
+        if self.missing in SURROGATE_MODES:
+            self._refuse_for_surrogates(rules)
             problem = Problem(X, target.Y, weight, kind, target.classes, rules)
-            found, surrogates = grow_with_detours(problem, counts, self.missing == "fractional")
+            found, surrogates = grow_with_surrogates(problem, counts, self.missing == "fractional")
             nodes = in_units(found.grown, target, found.value)
         else:
             nodes = self._pruned(self._searched(X, target, weight, counts, rules))
@@ -123,7 +123,7 @@ class DecisionTree(TreeRows, abstract=True):
         parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
-        by_bins = self.missing not in DETOURS and self._by_bins(X, target, counts, rules)
+        by_bins = self.missing not in SURROGATE_MODES and self._by_bins(X, target, counts, rules)
         return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
 
     def _learn_streamed(self, source: Source, engine: Engine) -> Learned:
@@ -160,17 +160,18 @@ class DecisionTree(TreeRows, abstract=True):
         """Whether large nodes are searched by bins."""
         if self.split_search == "exact" or self.splitter == "random":
             return False
-        known = bins_know(target, self.kernel_criteria[self.criterion], counts, rules)
+        known = supports_bins(target, self.kernel_criteria[self.criterion], counts, rules)
         if self.split_search == "auto":
             return known and X.size > EXACT_CELLS
         if not known:
             raise ParameterError(
                 f"{type(self).__name__}: split_search='histogram' supports one output, of classes or with "
-                "squared error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
+                "squared error, without categories, monotonic_cst and max_leaf_nodes: "
+                "use split_search='exact'."
             )
         return len(X) > ALL_VALUES
 
-    def _refuse_for_detours(self, rules: Rules) -> None:
+    def _refuse_for_surrogates(self, rules: Rules) -> None:
         others = {
             "splitter": rules.random_threshold,
             "max_features": rules.max_columns,
@@ -186,8 +187,8 @@ class DecisionTree(TreeRows, abstract=True):
             )
 
     @property
-    def _has_detours(self) -> bool:
-        return self.missing in DETOURS
+    def _has_surrogates(self) -> bool:
+        return self.missing in SURROGATE_MODES
 
     def _surrogates(self) -> Surrogates:
         return Surrogates(
@@ -200,7 +201,7 @@ class DecisionTree(TreeRows, abstract=True):
 
     def _values(self, X: Any) -> Matrix:
         """What the leaves of rows say; a mixture where a row went both ways."""
-        if not self._has_detours:
+        if not self._has_surrogates:
             return self._kept().said(self._leaves(X))
         rows, nodes = matrix_of(X, self.levels_), self._nodes()
         return np.asarray(leaf_weights(nodes, self._surrogates(), rows, self._both_ways) @ nodes.value)
@@ -220,7 +221,7 @@ class DecisionTree(TreeRows, abstract=True):
         # As a model would keep it: so prices of its pruning path are these to the last bit.
         kind = self.kernel_criteria[self.criterion]
         return pruned_at(
-            kept_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
+            compact_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
         )
 
     @staticmethod
@@ -236,7 +237,7 @@ class DecisionTree(TreeRows, abstract=True):
         """Score every stored split again, against all others that its node allows; leaves, where by bins."""
         from surefit.models.tree.streams.setup import is_streamed
 
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine) or self._was_by_bins:
             return self._certify_leaves(source, engine)
         batch = whole(source, type(self).__name__)
@@ -246,8 +247,8 @@ class DecisionTree(TreeRows, abstract=True):
         nodes = scaled_by(self._nodes(), target)
         kind = self.kernel_criteria[self.criterion]
         problem = Problem(X, target.Y, weight, kind, target.classes, rules, grain=target.grain)
-        if self._has_detours:
-            return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
+        if self._has_surrogates:
+            return self._certificate(prove_surrogates(nodes, self._surrogates(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))
 
     def _certify_leaves(self, source: Source, engine: Engine) -> Certificate:
@@ -263,8 +264,8 @@ class DecisionTree(TreeRows, abstract=True):
     def _was_by_bins(self) -> bool:
         return self.certificate_.claim == "measured"
 
-    def _kept(self) -> KeptTree:
-        return KeptTree(
+    def _kept(self) -> CompactTree:
+        return CompactTree(
             self.node_feature_,
             self.node_threshold_,
             self.node_right_,
@@ -280,11 +281,11 @@ class DecisionTree(TreeRows, abstract=True):
         kind = self.kernel_criteria[self.criterion]
         return self._kept().nodes(level_counts(self.levels_, self.n_features_in_), kind, self._class_counts)
 
-    def _outline(self) -> Outline:
-        return Outline.of(self.node_feature_, self.node_right_)
+    def _structure(self) -> TreeStructure:
+        return TreeStructure.of(self.node_feature_, self.node_right_)
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
-        if self._has_detours:
+        if self._has_surrogates:
             found = leaf_weights(
                 self._nodes(), self._surrogates(), matrix_of(X, self.levels_), self._both_ways
             )
@@ -323,12 +324,12 @@ class DecisionTree(TreeRows, abstract=True):
     def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
         """Return which nodes each row passes, as a sparse matrix of ones."""
         leaves = self.apply(X)
-        return decision_path(self._outline(), leaves)
+        return decision_path(self._structure(), leaves)
 
     def get_depth(self) -> int:
         """Return the depth of the tree: the number of splits above its deepest leaf."""
         check_is_fitted(self)
-        return self._outline().max_depth
+        return self._structure().max_depth
 
     def get_n_leaves(self) -> int:
         """Return how many leaves there are."""
@@ -354,7 +355,7 @@ def fitted_nodes(tree: DecisionTree) -> Nodes:
     return tree._nodes()
 
 
-def tree_of(
+def fitted_tree(
     tree: DecisionTree, parameters: TreeParameters, schema: Schema, certificate: Certificate
 ) -> DecisionTree:
     """Make an unfitted tree one that is fitted to rows of this schema, with these parameters."""
@@ -381,7 +382,7 @@ class ReadableTree(DecisionTree, abstract=True):
 
     def _splits(self) -> dict[int, Condition]:
         check_is_fitted(self)
-        if self._has_detours:
+        if self._has_surrogates:
             raise RefusalError(
                 f"a tree with missing={self.missing!r} cannot be written as rules of single columns: "
                 "use missing='learned'."
@@ -446,7 +447,7 @@ class ReadableTree(DecisionTree, abstract=True):
         told, leaves, rows = self._told(), self.apply(X), self._matrix(X)
         return [path_in_words(*told, int(leaf), row) for leaf, row in zip(leaves, rows, strict=True)]
 
-    def boxes(self) -> Boxes:
+    def boxes(self) -> LeafBoxes:
         """Return the leaves as boxes and weights: the tree as a sum of basis functions."""
         self._splits()  # refuses what boxes cannot say
         return boxes(self._nodes())

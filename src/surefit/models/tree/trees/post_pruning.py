@@ -57,7 +57,7 @@ class PrunableTree(ReadableTree, abstract=True):
 
     def _fitted_nodes(self) -> Any:
         check_is_fitted(self)
-        if self._has_detours:
+        if self._has_surrogates:
             raise RefusalError(
                 f"a tree with missing={self.missing!r} cannot be pruned: limit its growth, as by max_depth."
             )

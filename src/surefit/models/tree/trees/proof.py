@@ -19,11 +19,11 @@ from surefit.core.native.trees.tree_grow import Rules
 from surefit.models.tree.nodes.candidate_splits import (
     between,
     chosen_columns,
+    drawn_split,
     drawn_threshold,
-    drawn_way,
-    level_ways,
+    level_splits,
     node_seeds,
-    number_ways,
+    number_splits,
     one_step,
 )
 from surefit.models.tree.nodes.criteria import absolute_gains, count_costs, gain, impurity, medians, terms
@@ -333,11 +333,11 @@ class _Proof:
         rows = level.rows[level.start[i] : level.start[i + 1]]
         x = np.asarray(self.X[rows, j], dtype=np.float64)
         if self.grown.levels[j] > 0:
-            sides = level_ways(x, self.terms[rows], self.w[rows], self._orders())
+            sides = level_splits(x, self.terms[rows], self.w[rows], self._orders())
         elif rules.random_threshold:
-            sides = drawn_way(x, j, self.seeds[node])
+            sides = drawn_split(x, j, self.seeds[node])
         else:
-            sides = number_ways(x)
+            sides = number_splits(x)
         if len(sides) == 0:
             return -np.inf
         count = sides.sum(axis=1)

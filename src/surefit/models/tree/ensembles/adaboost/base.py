@@ -19,7 +19,15 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
-from surefit.models.ensemble import STATED, Coded, all_rows, drift, fit_member, proof_of, seeded
+from surefit.models.ensemble import (
+    STATED,
+    EncodedTarget,
+    all_rows,
+    fit_member,
+    proof_of,
+    relative_change,
+    seeded,
+)
 from surefit.models.rows_in_memory import gathered
 from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.ensembles.framed import FramedEnsemble
@@ -67,7 +75,7 @@ class AdaBoost(FramedEnsemble, abstract=True):
     ) -> tuple[Any, Any, Vector | None]:
         """The rows that a member is fitted to, their target, and their weights."""
 
-    def _coded(self, batch: Batch) -> Coded | None:
+    def _coded(self, batch: Batch) -> EncodedTarget | None:
         """The classes that members are taught, where all see the same rows; None for numbers."""
         return None
 
@@ -183,10 +191,10 @@ class AdaBoost(FramedEnsemble, abstract=True):
         votes[: len(rounds)] = [found.vote for found in rounds]
         errors[: len(rounds)] = [found.error for found in rounds]
         gaps = {
-            "weights of members": drift(
+            "weights of members": relative_change(
                 self.estimator_weights_, votes, float(np.abs(votes).max(initial=1.0))
             ),
-            "errors of members": drift(self.estimator_errors_, errors, 1.0),
+            "errors of members": relative_change(self.estimator_errors_, errors, 1.0),
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:

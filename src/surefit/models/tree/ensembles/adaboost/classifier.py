@@ -19,7 +19,7 @@ from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
-from surefit.models.ensemble import Coded, Member, can_be_weighted
+from surefit.models.ensemble import EncodedTarget, Member, can_be_weighted
 from surefit.models.tree.ensembles.adaboost.base import AdaBoost, AdaBoostParameters, Round
 from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier
@@ -110,8 +110,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _given(self, batch: Batch, weight: Vector, draws: np.random.Generator) -> tuple[Any, Any, Vector]:
         return batch.X, self._known[np.asarray(batch.y)], weight
 
-    def _coded(self, batch: Batch) -> Coded:
-        return Coded(np.asarray(batch.y), self._known)
+    def _coded(self, batch: Batch) -> EncodedTarget:
+        return EncodedTarget(np.asarray(batch.y), self._known)
 
     def _answers_of(self, member: Any, X: Any) -> NDArray[np.intp]:
         """The number of the class that a member votes for."""

@@ -25,13 +25,13 @@ from surefit.models.base import Estimator, Learned
 from surefit.models.baseline.majority import MajorityClassifier
 from surefit.models.ensemble import (
     STATED,
-    Coded,
+    EncodedTarget,
     all_rows,
-    drift,
     fit_member,
     is_own,
     jobs_for,
     proof_of,
+    relative_change,
     seeded,
     takes_weights,
 )
@@ -203,7 +203,7 @@ class Bagging(FramedEnsemble, abstract=True):
             member = member.set_params(**{steps[-1][0]: constant}) if steps else constant
         return fit_member(member, X, y, weight, self._coded(y, batch))
 
-    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
+    def _coded(self, y: NDArray[Any], batch: Batch) -> EncodedTarget | None:
         """The target of a member that sees all classes, whose codes are its labels; None for others."""
         return None
 
@@ -253,7 +253,7 @@ class Bagging(FramedEnsemble, abstract=True):
                 return rows, None
             raise ParameterError(
                 f"{type(self).__name__}: oob_score=True needs members that predict, but a "
-                f"{type(member).__name__} cannot: give another estimator, or oob_score=False."
+                f"{type(member).__name__} cannot predict: give another estimator, or oob_score=False."
             ) from error
 
     def _judge(self, errors: MemberErrors, draws: Draws, number: int, member: Any, batch: Batch) -> None:
@@ -303,7 +303,7 @@ class Bagging(FramedEnsemble, abstract=True):
         }
         if not np.isfinite(loss):
             words = "relative change of what members state, no row being out of bag"
-            if errors.silent:
+            if errors.unanswered:
                 words = "no error could be estimated, because the members cannot predict"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap or draws.size < draws.rows:
@@ -325,9 +325,9 @@ class Bagging(FramedEnsemble, abstract=True):
         alone, correlation = errors.decomposition()
         scale = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
         gaps = {
-            "loss after each member": drift(self.loss_curve_, errors.curve, scale),
-            "error of one member": drift(self.member_error_, alone, max(self.member_error_, scale)),
-            "correlation of two members": drift(self.member_correlation_, correlation, 1.0),
+            "loss after each member": relative_change(self.loss_curve_, errors.curve, scale),
+            "error of one member": relative_change(self.member_error_, alone, max(self.member_error_, scale)),
+            "correlation of two members": relative_change(self.member_correlation_, correlation, 1.0),
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:

@@ -17,7 +17,7 @@ from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
-from surefit.models.ensemble import Coded, Member, predicted
+from surefit.models.ensemble import EncodedTarget, Member, predicted
 from surefit.models.tree.ensembles.bagging.base import Bagging, BaggingParameters, ColumnsDrawn, RowsDrawn
 from surefit.models.tree.ensembles.bagging.draws import columns_of
 from surefit.models.tree.ensembles.bagging.errors import MemberErrors
@@ -108,8 +108,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _truth(self, batch: Batch) -> Matrix:
         return np.eye(self.n_classes_)[np.asarray(batch.y)]
 
-    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
-        return Coded(y, np.arange(self.n_classes_)) if y is batch.y else None
+    def _coded(self, y: NDArray[Any], batch: Batch) -> EncodedTarget | None:
+        return EncodedTarget(y, np.arange(self.n_classes_)) if y is batch.y else None
 
     def _parameters(self, common: dict[str, Any], source: Source) -> BaggingClassifierParameters:
         assert source.schema.classes is not None

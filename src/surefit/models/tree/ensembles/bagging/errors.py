@@ -23,7 +23,7 @@ class MemberErrors:
     """Sums over members, one entry a row; ``truth`` is (n, k), one column a class or a target.
 
     by_class: whether a row counts as lost where the largest answer is not that of its class; otherwise by
-    the square of its error. silent: how many members cannot answer.
+    the square of its error. unanswered: how many members cannot answer.
     """
 
     truth: Matrix
@@ -34,7 +34,7 @@ class MemberErrors:
     squares: Vector = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
-    silent: int = field(init=False, default=0)
+    unanswered: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.sums = np.zeros_like(self.truth)
@@ -46,7 +46,7 @@ class MemberErrors:
     def add(self, rows: NDArray[np.bool_], answers: Matrix | None) -> float:
         """Add what a member answers for some rows; return the loss of the average of all so far."""
         if answers is None:
-            self.silent += 1
+            self.unanswered += 1
         else:
             error = answers - self.truth[rows]
             self.sums[rows] += answers
