@@ -16,7 +16,7 @@ from surefit.core.native.trees.boost_grow import (
     boost_grow,
     boost_grow_twin,
 )
-from surefit.models.tree.boosting.trees import grove_of, joined
+from surefit.models.tree.boosting.trees import boosted_trees_of, joined
 from surefit.models.tree.rows.bins import find_bins
 
 ROWS = 900
@@ -91,9 +91,10 @@ def test_rows_end_in_the_leaves_that_growing_left_them_in(order: str, threads: i
     wanted = np.empty(ROWS)
     for node in np.flatnonzero(tree.column < 0):
         wanted[work.rows[tree.begin[node] : tree.end[node]]] = tree.value[node]
-    grove = joined([grove_of(tree, tree.value, BINS)] * 2)
+    tree_block = joined([boosted_trees_of(tree, tree.value, BINS)] * 2)
     for rows in (X, CODES):
-        nodes = grove if rows is X else joined([grove_of(tree, tree.value, BINS, by_code=True)] * 2)
+        by_code = boosted_trees_of(tree, tree.value, BINS, by_code=True)
+        nodes = tree_block if rows is X else joined([by_code] * 2)
         found, twin = np.zeros((2, ROWS)), np.zeros((2, ROWS))
         boost_apply(nodes.nodes, np.asarray(rows, order=order), found, 0, 2, _threads=threads)
         boost_apply_twin(nodes.nodes, rows, twin, 0, 2)

@@ -94,9 +94,9 @@ def test_what_their_cells_hold_changes_nothing(
 @pytest.mark.parametrize("name", ["tree", "forest", "boosting"])
 def test_one_class_must_be_heard(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     silent = clone(MODELS[name]).set_params(class_weight=dict.fromkeys(range(3), 0.0))
-    with pytest.raises(DataError, match="gives every class weight 0"):
+    with pytest.raises(DataError, match="class_weight is 0 for every class"):
         silent.fit(FRAME, Y)
     for place in ("boosting.rows", "streams.setup"):
         monkeypatch.setattr(f"surefit.models.tree.{place}.MOST_BYTES", 0)
-    with pytest.raises(DataError, match="gives every class weight 0"):
+    with pytest.raises(DataError, match="class_weight is 0 for every class"):
         silent.fit(written(tmp_path / "all", FRAME.assign(y=Y)), "y")

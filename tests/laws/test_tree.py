@@ -358,7 +358,7 @@ def test_what_cannot_be_grown_is_refused_in_a_sentence(monkeypatch, tmp_path):
         DecisionTreeClassifier(monotonic_cst=[1, 0, 0]).fit(X, y)
     monkeypatch.setattr("surefit.models.tree.rows.matrix.MOST_BYTES", 1000)
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(RefusalError, match="every threshold of rows in memory"):
+    with pytest.raises(RefusalError, match="needs all rows in memory to search every threshold"):
         DecisionTreeClassifier().fit(tmp_path / "t.parquet", "y")
 
 

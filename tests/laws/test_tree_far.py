@@ -10,7 +10,7 @@ import pytest
 import surefit
 from surefit import DecisionTreeRegressor, RandomForestRegressor
 from surefit.core.native.trees.forest_grow import NODE
-from surefit.models.tree.growing.forest_samples import leaf_drift
+from surefit.models.tree.growing.forest_samples import leaf_change
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 3))
@@ -61,10 +61,10 @@ def test_a_leaf_of_a_forest_that_was_changed_is_found_by_itself(
     found = []
 
     def watched(*given: Any) -> float:
-        found.append(leaf_drift(*given))
+        found.append(leaf_change(*given))
         return found[-1]
 
-    monkeypatch.setattr(forest_base, "leaf_drift", watched)
+    monkeypatch.setattr(forest_base, "leaf_change", watched)
     y = Y[FEW] + centre
     model = RandomForestRegressor(3, max_depth=3).fit(X[FEW], y)
     assert surefit.verify(model, X[FEW], y).holds

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from surefit import DecisionTreeClassifier, DecisionTreeRegressor
-from surefit.models.tree.nodes.compact_tree import KeptTree
+from surefit.models.tree.nodes.compact_tree import CompactTree
 from surefit.models.tree.nodes.node_arrays import decision_path
 
 RNG = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def test_no_fact_of_a_node_is_looked_at(name: str, monkeypatch: pytest.MonkeyPat
     def refuse(*given: Any) -> None:
         raise AssertionError("all facts of all nodes were added up")
 
-    monkeypatch.setattr(KeptTree, "nodes", refuse)
+    monkeypatch.setattr(CompactTree, "nodes", refuse)
     assert model.get_depth() >= 1
     assert model.get_n_leaves() >= 2
     assert model.decision_path(X).shape[0] == len(X)

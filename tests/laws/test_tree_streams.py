@@ -210,10 +210,10 @@ def test_rows_are_drawn_by_their_numbers() -> None:
 def test_an_empty_sample_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     one = pd.DataFrame({"x": [1.0], "y": [2.0]})
     asked = RandomForestRegressor(40, random_state=0, bootstrap="poisson")
-    with pytest.raises(DataError, match="left the sample of a tree empty"):
+    with pytest.raises(DataError, match="bootstrap sample of a tree is empty"):
         clone(asked).fit(one[["x"]], one["y"])
     monkeypatch.setattr("surefit.models.tree.streams.setup.MOST_BYTES", 0)
-    with pytest.raises(DataError, match="left the sample of a tree empty"):
+    with pytest.raises(DataError, match="bootstrap sample of a tree is empty"):
         clone(asked).fit(written(tmp_path / "t", one), "y")
     alone = DecisionTreeRegressor().fit(f"{tmp_path}/t/*.parquet", "y")
     assert alone.predict(pd.DataFrame({"x": [5.0]})).tolist() == [2.0]
@@ -325,7 +325,7 @@ def test_more_trees_leave_the_first_as_they_are(tmp_path: Any) -> None:
     counts = np.bincount(whole.estimators_samples_[0], minlength=2500)
     np.testing.assert_array_equal(counts, row_counts(int(whole.tree_seeds_[0]), 0, 2500, 1.0))
     heavy = written(tmp_path / "w", FRAME.assign(y=Z, w=WEIGHT)[:2500], 1000)
-    with pytest.raises(RefusalError, match="keeps no weights"):
+    with pytest.raises(RefusalError, match="keeps no row weights"):
         clone(asked).fit(heavy, "y", sample_weight="w").estimators_samples_  # noqa: B018
 
 

@@ -299,7 +299,7 @@ def test_weights_without_replacement_reach_the_members():
     halves = BaggingRegressor(Ridge(), 4, bootstrap=False, max_samples=0.5).fit(X, y)
     assert halves.certificate_.claim == "estimated"
     assert [len(np.unique(drawn)) for drawn in halves.estimators_samples_] == [221] * 4
-    with pytest.raises(DataError, match="takes no sample_weight"):
+    with pytest.raises(DataError, match="doesn't support sample_weight"):
         BaggingRegressor(KNeighborsRegressor(), bootstrap=False).fit(X, y, weight)
 
 
@@ -307,7 +307,7 @@ def test_a_table_that_is_too_large_for_memory_is_refused(monkeypatch):
     X, y = DIABETES
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
     monkeypatch.setattr("surefit.models.ensemble.MOST_BYTES", 1000)
-    with pytest.raises(RefusalError, match="use one model that reads in batches"):
+    with pytest.raises(RefusalError, match="use a single model that reads in batches"):
         BaggingRegressor().fit(surefit.read(pa.table(columns), target="y"))
 
 

@@ -43,7 +43,7 @@ def test_members_that_cannot_predict_are_fitted_and_the_certificate_says_so(memb
     model = BaggingRegressor(member, 3).fit(X, y)
     for own, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
         np.testing.assert_array_equal(own.y_, y[rows])
-    assert "nothing could be judged" in model.certificate_.statement
+    assert "no error could be estimated" in model.certificate_.statement
     assert np.isnan(model.loss_curve_).all()
     assert surefit.verify(model, X, y).holds
     with pytest.raises(ParameterError, match="cannot predict"):
@@ -56,7 +56,7 @@ def test_members_that_predict_are_judged_beside_none_that_do_not():
     errors = MemberErrors(np.zeros((2, 1)), np.ones(2), by_class=False)
     errors.add(np.array([True, True]), None)
     assert errors.add(np.array([True, False]), np.array([[3.0]])) == 9.0
-    assert errors.silent == 1
+    assert errors.unanswered == 1
 
 
 def filled(X):

@@ -58,7 +58,7 @@ def test_a_greedy_tree_misses_what_look_ahead_finds():
     assert found.optimal == pytest.approx(0.0, abs=1e-12)
     assert found.root == (0, 0.5)
     assert found.gap > 0.1
-    with pytest.raises(RefusalError, match="without gaps"):
+    with pytest.raises(RefusalError, match="without missing values"):
         depth_two_gap(DecisionTreeClassifier(), np.where(X > 2, np.nan, X), y)
 
 
@@ -179,5 +179,5 @@ def test_the_courses_noisy_sine_by_depth():
 
 def test_a_tree_of_models_refuses_labels_in_a_sentence():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    with pytest.raises(DataError, match=r"a tree of models predicts numbers.*classify=True"):
+    with pytest.raises(DataError, match=r"a model tree needs a numeric target.*classify=True"):
         model_tree(X, np.where(X[:, 0] > 0, "yes", "no"))

@@ -111,10 +111,10 @@ def test_surrogates_of_levels():
 
 def test_what_detours_do_not_go_with_is_refused():
     X, y, _ = twins(rows=40)
-    with pytest.raises(ParameterError, match="does not go with max_leaf_nodes"):
+    with pytest.raises(ParameterError, match="cannot be combined with max_leaf_nodes"):
         DecisionTreeClassifier(missing="surrogate", max_leaf_nodes=4).fit(X, y)
     model = DecisionTreeClassifier(missing="fractional").fit(X, y)
     with pytest.raises(RefusalError, match="rules of single columns"):
         model.to_sql()
-    with pytest.raises(RefusalError, match="is not cut back"):
+    with pytest.raises(RefusalError, match="cannot be pruned"):
         model.prune(X, y)

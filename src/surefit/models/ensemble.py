@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
 from surefit.core.errors import RefusalError
@@ -29,7 +30,6 @@ from surefit.models.rows_in_memory import MOST_BYTES, gathered
 from surefit.stats.missing import Missing
 
 Member = Annotated[object, Has("fit")]
-Floats = NDArray[np.float64]
 MOST_SEED = 2**31 - 1
 STATED = 1e-9  # by how much a number that is computed again may differ, relative to its scale
 
@@ -123,8 +123,8 @@ def all_rows(source: Source, engine: Engine) -> tuple[Batch, dict[str, Any]]:
     size = 8 * (source.schema.rows or 0) * source.schema.width
     if inside is None and size > MOST_BYTES:
         raise RefusalError(
-            f"members are fitted to the same rows again and again, which takes {size / 2**30:.3g} GiB of "
-            "memory here: give fewer rows or columns, or use one model that reads in batches."
+            f"an ensemble needs all rows in memory, which takes {size / 2**30:.3g} GiB here: "
+            "give fewer rows or columns, or use a single model that reads in batches."
         )
     cells = None if inside is not None else engine.accumulate(Missing.of, source)
     batch = gathered(source) if inside is None else inside
@@ -149,7 +149,7 @@ def can_be_weighted(base: Any) -> bool:
     return takes_weights(base) or (hasattr(base, "steps") and takes_weights(base.steps[-1][1]))
 
 
-def _fit_weighted(member: Any, X: Any, y: NDArray[Any], weight: Floats) -> None:
+def _fit_weighted(member: Any, X: Any, y: NDArray[Any], weight: Vector) -> None:
     """Fit to weighted rows; every step of a pipeline that takes weights has them."""
     if takes_weights(member) or not hasattr(member, "steps"):
         member.fit(X, y, sample_weight=weight)
@@ -173,14 +173,16 @@ def seeded(base: Any, generator: np.random.Generator) -> Any:
     return member.set_params(**seeds) if seeds else member
 
 
-class Coded(NamedTuple):
+class EncodedTarget(NamedTuple):
     """A target of classes as codes, and the labels that they stand for, each of which is there."""
 
     codes: NDArray[np.int64]
     labels: NDArray[Any]
 
 
-def fit_member(member: Any, X: Any, y: NDArray[Any], weight: Floats | None, coded: Coded | None) -> Any:
+def fit_member(
+    member: Any, X: Any, y: NDArray[Any], weight: Vector | None, coded: EncodedTarget | None
+) -> Any:
     """Fit a member to rows that the ensemble has checked; ``coded`` is y once more, where it is known."""
     quick = isinstance(member, Estimator) and member.takes_checked_rows
     quick = quick and (member.accepts.target == "class") == (coded is not None)
@@ -201,8 +203,8 @@ def predicted(member: Any, X: Any) -> Any:
     found = member.predict(X) if hasattr(member, "predict") else None
     if found is None:
         raise NotImplementedError(
-            f"a {type(member).__name__} predicts nothing, and so does an ensemble of them: give an estimator "
-            "that predicts."
+            f"{type(member).__name__} does not predict, so an ensemble of them cannot: "
+            "give an estimator with a predict method."
         )
     return found
 
@@ -221,7 +223,7 @@ def proof_of(
     return certify(member, admitted(member, X, y, weight, reset=False), engine)
 
 
-def drift(stated: Any, found: Any, scale: float) -> float:
+def relative_change(stated: Any, found: Any, scale: float) -> float:
     """By how much numbers differ from those that were stated, relative to a scale; NaN is equal to NaN."""
     one, two = np.asarray(stated, dtype=np.float64), np.asarray(found, dtype=np.float64)
     if one.shape != two.shape or (np.isnan(one) != np.isnan(two)).any():

@@ -14,8 +14,8 @@ from surefit.core.native.trees.forest_grow import MISSING_LEFT
 from surefit.core.native.trees.tree_apply import Splits
 from surefit.core.native.trees.tree_shuffle import tree_shuffle
 from surefit.evaluate.rows.column_changes import shuffled
-from surefit.models.tree.forests.base import Forest
-from surefit.models.tree.trees.base import DecisionTree
+from surefit.models.tree.forests.base import Forest, forest_nodes
+from surefit.models.tree.trees.base import SURROGATE_MODES, DecisionTree, fitted_nodes
 
 Matrix = NDArray[np.float64]
 CELLS = 20_000_000  # numbers of changed answers held at a time
@@ -47,12 +47,9 @@ def trees_of(model: Any) -> list[tuple[Any, Matrix]] | None:
 
 
 def _own_trees(model: Any) -> list[tuple[Any, Matrix]] | None:
-    if model.n_outputs_ != 1 or model.levels_ or getattr(model, "_has_detours", False):
+    if model.n_outputs_ != 1 or model.levels_ or model.missing in SURROGATE_MODES:
         return None
-    if isinstance(model, DecisionTree):
-        every = [model._nodes()]
-    else:
-        every = [model._nodes_of(t) for t in range(len(model.tree_seeds_))]
+    every = [fitted_nodes(model)] if isinstance(model, DecisionTree) else forest_nodes(model)
     return [(nodes.grown, np.ascontiguousarray(nodes.value)) for nodes in every]
 
 

@@ -16,6 +16,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.native.trees.boost_apply import BoostedNodes
@@ -30,16 +31,14 @@ from surefit.models.base import Learned
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.parameters import BoostParameters, proof
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, Stopping
-from surefit.models.tree.boosting.rows import answered, drawn_apart, losses_again, prepared
+from surefit.models.tree.boosting.rows import BoostData, Draw, answered, drawn_apart, losses_again, prepared
 from surefit.models.tree.boosting.scoring import scorer_of
-from surefit.models.tree.boosting.trees import Grove, joined
+from surefit.models.tree.boosting.trees import BoostedTrees, joined
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
 from surefit.models.tree.targets.base import TreeRows
-
-Floats = NDArray[np.float64]
 
 
 def interaction_groups(asked: Any, width: int) -> NDArray[np.uint8]:
@@ -76,7 +75,7 @@ EARLY_ABOVE = 10_000  # rows from which on "auto" holds some out, as in scikit-l
 
 
 class HistGradientBoosting(TreeRows, abstract=True):
-    """Trees that each take a step down the loss of those before."""
+    """Trees of which each takes a gradient step on the loss of those before."""
 
     loss: str
     learning_rate: float
@@ -93,17 +92,17 @@ class HistGradientBoosting(TreeRows, abstract=True):
     verbose: int
     random_state: Any
 
-    baseline_: Floats
+    baseline_: Vector
     n_iter_: int
     n_trees_per_iteration_: int
     do_early_stopping_: bool
-    train_score_: Floats
-    validation_score_: Floats
+    train_score_: Vector
+    validation_score_: Vector
     training_loss_: float
     held_out_loss_: float
     validated_apart_: bool
     seed_: int
-    node_number_: Floats
+    node_number_: Vector
     node_column_: NDArray[np.int32]
     node_left_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
@@ -131,7 +130,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> Self:
-        """Learn from a table; ``X_val`` and ``y_val`` are rows for early stopping, if some are kept apart."""
+        """Learn from a table; ``X_val`` and ``y_val`` are a validation set for early stopping."""
         apart = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         return self._atomically(lambda: self._fit(X, y, sample_weight, **apart))
 
@@ -161,13 +160,13 @@ class HistGradientBoosting(TreeRows, abstract=True):
             self._apart = (X_val, y_val, sample_weight_val) if given else None
         return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
 
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+    def _target(self, batch: Batch, weight: Vector | None) -> Target:
         return Target(np.asarray(batch.y).reshape(len(batch), -1))
 
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         return batch.weight
 
-    def _weighted(self, y: Floats, weight: Floats | None, schema: Schema) -> Floats | None:
+    def _weighted(self, y: Vector, weight: Vector | None, schema: Schema) -> Vector | None:
         """Return the weights of all rows, those of classes included."""
         return weight
 
@@ -175,16 +174,15 @@ class HistGradientBoosting(TreeRows, abstract=True):
         return self.max_iter
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         who, schema = type(self).__name__, source.schema
         loss = self._boost_loss(schema)
         apart = self.__dict__.pop("_apart", None)
         monotone = self._signs(schema, loss)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         seed = _Drawn(self.random_state, self.seed_ if goes_on else None)
-        rows = prepared(
-            self, source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed)
-        )
+        data = self._data(source, engine, lambda count, y: self._held_out(count, y, apart is not None, seed))
+        rows = prepared(data, self._category_mask(schema), self.max_bins)
         if any(sign != 0 and len(own) > 0 for sign, own in zip(monotone, rows.levels, strict=False)):
             raise ParameterError(
                 f"{who}: Categorical features cannot have monotonic constraints; set theirs to 0."
@@ -203,14 +201,16 @@ class HistGradientBoosting(TreeRows, abstract=True):
             monotone=monotone,
             groups=interaction_groups(self.interaction_cst, schema.width),
         )
-        groves = [self._grove()] if goes_on else []
+        tree_blocks = [self._boosted_trees()] if goes_on else []
         by_loss = self.scoring == "loss"
-        setup = Setup(loss, rules, self.learning_rate, number, baseline, groves, scored=stops and not by_loss)
-        rounds = rows.rounds(setup, lambda: answered(self, source, engine, groves[0])[0])
+        setup = Setup(
+            loss, rules, self.learning_rate, number, baseline, tree_blocks, scored=stops and not by_loss
+        )
+        rounds = rows.rounds(setup, lambda: answered(data, tree_blocks[0], self.levels_, self.baseline_)[0])
         assert setup.baseline is not None
         baseline = setup.baseline
         if apart is not None:
-            rounds.held_out = self._rows_apart(apart, rows, schema, baseline, groves)
+            rounds.held_out = self._rows_apart(apart, rows, schema, baseline, tree_blocks)
         held_out = rounds.held_out
         rounds.trees = done * loss.outputs
         stopping = self._stopping(loss, held_out is not None, schema) if stops else None
@@ -227,6 +227,12 @@ class HistGradientBoosting(TreeRows, abstract=True):
         final = rounds.run(trace, self.max_iter - done, stopping, by_loss, learned)
         return learned(final)
 
+    def _data(self, source: Source, engine: Engine, draw: Draw) -> BoostData:
+        def weigh(y: Vector, weight: Vector | None) -> Vector | None:
+            return self._weighted(y, weight, source.schema)
+
+        return BoostData(source, engine, getattr(self, "class_weight", None), weigh, draw)
+
     def _signs(self, schema: Schema, loss: BoostLoss) -> tuple[int, ...]:
         if self.monotonic_cst is None:
             return ()
@@ -241,7 +247,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         return rows > EARLY_ABOVE if self.early_stopping == "auto" else bool(self.early_stopping)
 
     def _held_out(
-        self, count: int, targets: Callable[[], Floats], apart: bool, seed: Callable[[], int]
+        self, count: int, targets: Callable[[], Vector], apart: bool, seed: Callable[[], int]
     ) -> HeldOutRows:
         if apart or self.validation_fraction is None or not self._stops_early(count):
             return HeldOutRows()
@@ -250,18 +256,18 @@ class HistGradientBoosting(TreeRows, abstract=True):
     _stratified = False
 
     def _rows_apart(
-        self, apart: Any, rows: Any, schema: Schema, baseline: Floats, groves: list[Grove]
+        self, apart: Any, rows: Any, schema: Schema, baseline: Vector, tree_blocks: list[BoostedTrees]
     ) -> Part:
         X, y, weight = apart
         accepts = replace(self.accepts, cells=True) if rows.levels else self.accepts
         X = matrix_of(admit_rows(self, accepts, X), rows.levels)
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)
         score = np.repeat(baseline[:, None], len(X), axis=1)
-        for grove in groves:
-            grove.add_to(score, X)
+        for tree_block in tree_blocks:
+            tree_block.add_to(score, X)
         return Part(rows.bins.codes(X), self._coded(y, schema), weight, score)
 
-    def _coded(self, y: Any, schema: Schema) -> Floats:
+    def _coded(self, y: Any, schema: Schema) -> Vector:
         return np.asarray(y, dtype=np.float64).ravel()
 
     def _rounds_done(self, goes_on: bool) -> int:
@@ -283,7 +289,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
     def _common(
         self,
         rounds: Rounds,
-        baseline: Floats,
+        baseline: Vector,
         seed: int,
         stops: bool,
         stopping: Stopping | None,
@@ -291,7 +297,7 @@ class HistGradientBoosting(TreeRows, abstract=True):
         apart: bool,
         training_loss: float | None,
     ) -> BoostParameters:
-        nodes = joined(rounds.groves).nodes
+        nodes = joined(rounds.tree_blocks).nodes
         held = rounds.held_out
         stated = rounds.train.mean_loss(rounds.loss) if training_loss is None else training_loss
         return BoostParameters(
@@ -324,22 +330,25 @@ class HistGradientBoosting(TreeRows, abstract=True):
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Send the rows down the stored trees and compute both losses again."""
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         # Rows that were given apart are not here, and what was stated of them is not checked.
         apart = not np.isnan(self.held_out_loss_) and not self._drew_rows
 
-        def drawn(count: int, targets: Callable[[], Floats]) -> HeldOutRows:
+        def drawn(count: int, targets: Callable[[], Vector]) -> HeldOutRows:
             return self._held_out(count, targets, apart, lambda: self.seed_)
 
-        train, held = losses_again(self, source, engine, self._grove(), drawn)
+        data = self._data(source, engine, drawn)
+        train, held = losses_again(
+            data, self._boost_loss(), self._boosted_trees(), self.levels_, self.baseline_
+        )
         return proof(self.training_loss_, self.held_out_loss_, train, held)
 
     @property
     def _drew_rows(self) -> bool:
         return self.validation_fraction is not None and not self.validated_apart_
 
-    def _grove(self) -> Grove:
-        return Grove(
+    def _boosted_trees(self) -> BoostedTrees:
+        return BoostedTrees(
             BoostedNodes(
                 self.node_column_,
                 self.node_number_,
@@ -352,20 +361,20 @@ class HistGradientBoosting(TreeRows, abstract=True):
             )
         )
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Matrix:
         """What the trees say of rows, (outputs, n)."""
         X = matrix_of(X, self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)
-        self._grove().add_to(score, X)
+        self._boosted_trees().add_to(score, X)
         return score
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+    def _staged_scores(self, X: Any) -> Iterator[Matrix]:
         check_is_fitted(self)
         X = matrix_of(admit_rows(self, self._accepted(), X), self.levels_)
         score = np.repeat(self.baseline_[:, None], len(X), axis=1)
-        grove, outputs = self._grove(), len(self.baseline_)
+        tree_block, outputs = self._boosted_trees(), len(self.baseline_)
         for number in range(self.n_iter_):
-            grove.add_to(score, X, number * outputs, (number + 1) * outputs)
+            tree_block.add_to(score, X, number * outputs, (number + 1) * outputs)
             yield score.copy()
 
     def __sklearn_tags__(self) -> Any:

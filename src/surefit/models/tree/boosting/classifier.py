@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, Positive, RandomState, Strength, Tolerance, WholeNumber
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
@@ -29,7 +30,6 @@ from surefit.models.tree.boosting.parameters import (
 from surefit.models.tree.nodes.parameters import Categories, Depth, Leaves, Monotone
 from surefit.models.tree.targets.classes import class_factors
 
-Floats = NDArray[np.float64]
 ClassWeights = Literal["balanced"] | dict[Any, Any] | None
 
 
@@ -41,12 +41,13 @@ class ClassBoostParameters(BoostParameters):
 
 
 class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
-    r"""Add up small trees, each grown for the slopes that the trees before it leave in the log loss.
+    r"""Add up small trees, each fitted to the gradients of the log loss after the trees before it.
 
-    Two classes share one tree a round, whose sum z gives the share :math:`1 / (1 + e^{-z})`; more classes
-    have a tree each and the softmax of their sums. Columns are cut into at most ``max_bins`` bins; categories
-    are split by sets of levels, and missing values go where they gain more. Parameters are scikit-learn's.
-    Weights count as repetitions, but for ``min_samples_leaf``, which counts rows.
+    Two classes share one tree a round, whose sum z gives the probability :math:`1 / (1 + e^{-z})`; more
+    classes have a tree each and the softmax of their sums. Columns are cut into at most ``max_bins`` bins;
+    categories are split by sets of levels, and missing values go to the side with the greater gain.
+    Parameters are scikit-learn's. Weights count as repetitions, but for ``min_samples_leaf``, which counts
+    rows.
 
     The certificate says that the trees, sent the data again, have the training and the held-out loss that the
     fit stated.
@@ -117,7 +118,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         labels: Any = self.classes_ if schema is None else schema.classes
         return class_loss(len(labels))
 
-    def _weighted(self, y: Floats, weight: Floats | None, schema: Schema) -> Floats | None:
+    def _weighted(self, y: Vector, weight: Vector | None, schema: Schema) -> Vector | None:
         if self.class_weight is None:
             return weight
         codes = y.astype(np.intp)
@@ -125,7 +126,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         labels: Any = schema.classes
         return np.asarray(base * class_factors(self.class_weight, labels, codes, base)[codes])
 
-    def _coded(self, y: Any, schema: Schema) -> Floats:
+    def _coded(self, y: Any, schema: Schema) -> Vector:
         return class_codes(y, schema.classes)[0].astype(np.float64)
 
     def _parameters(self, common: BoostParameters, schema: Schema) -> ClassBoostParameters:
@@ -136,30 +137,30 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         """Return the likeliest class of each row, or write it ``to`` a file."""
         return np.asarray(self._answer(self._predict, X, to, ["prediction"]))
 
-    def _shares(self, score: Floats) -> Floats:
+    def _shares(self, score: Matrix) -> Matrix:
         found = self._boost_loss().mean(score)
         return found if len(self.classes_) > 1 else np.ones((len(found), 1))
 
-    def _row_shares(self, X: Any) -> Floats:
+    def _row_shares(self, X: Any) -> Matrix:
         return self._shares(self._scores(X))
 
-    def _row_decision(self, X: Any) -> Floats:
+    def _row_decision(self, X: Any) -> Vector:
         return self._decision(self._scores(X))
 
     def _predict(self, X: Any) -> NDArray[Any]:
         return np.asarray(self.classes_[self._row_shares(X).argmax(axis=1)])
 
-    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
-        """Return the share of each class, (n, classes), or write them ``to`` a file."""
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
+        """Return the class probabilities, (n, classes), or write them ``to`` a file."""
         names = [str(label) for label in getattr(self, "classes_", ())]
         return np.asarray(self._answer(self._row_shares, X, to, names))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any) -> Matrix:
         """Return the sums of the trees: (n,) for two classes, else (n, classes)."""
         return np.asarray(self._answer(self._row_decision, X))
 
     @staticmethod
-    def _decision(score: Floats) -> Floats:
+    def _decision(score: Matrix) -> Vector:
         return score[0] if len(score) == 1 else score.T
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -167,12 +168,12 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         for shares in self.staged_predict_proba(X):
             yield self.classes_[shares.argmax(axis=1)]
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Yield the shares of classes after each round."""
+    def staged_predict_proba(self, X: Any) -> Iterator[Matrix]:
+        """Yield the class probabilities after each round."""
         for score in self._staged_scores(X):
             yield self._shares(score)
 
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+    def staged_decision_function(self, X: Any) -> Iterator[Matrix]:
         """Yield the sums of the trees after each round."""
         for score in self._staged_scores(X):
             yield self._decision(score)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from surefit.core.arrays import Vector
+
 Whole = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 MOST_PLACES = 2**21  # of all leaves together, 24 bytes each
@@ -31,7 +32,7 @@ def weight_unit(rows: int, largest: float) -> float:
     return float(2.0 ** min(61 - rows.bit_length() - frexp(largest)[1], 1000))
 
 
-def whole_weights(weight: Floats, unit: float) -> Whole:
+def whole_weights(weight: Vector, unit: float) -> Whole:
     """Weights as whole numbers; none of those that count vanishes.
 
     >>> whole_weights(np.array([0.5, 1e-300]), 4.0)
@@ -40,7 +41,7 @@ def whole_weights(weight: Floats, unit: float) -> Whole:
     return np.asarray(np.maximum(np.rint(weight * unit), 1.0).astype(np.int64))
 
 
-def quantile_of(values: Floats, whole: Whole, unit: float, rank: float) -> float:
+def quantile_of(values: Vector, whole: Whole, unit: float, rank: float) -> float:
     """The quantile of values whose weights count as repetitions.
 
     >>> quantile_of(np.array([3.0, 1.0]), np.array([4, 12]), 4.0, 0.5)
@@ -69,7 +70,7 @@ def _reach(ends: Any, each: Any, unit: float) -> Any:
     return ends / unit - np.minimum(1.0, (each / unit + 1.0) / 2.0)
 
 
-def _first(reach: Floats, place: float) -> int:
+def _first(reach: Vector, place: float) -> int:
     """The first that reaches a place; the last where rounding leaves none."""
     return min(int(np.searchsorted(reach, place)), len(reach) - 1)
 
@@ -87,7 +88,7 @@ def _between(
     return float(np.quantile([before[0], value], share))
 
 
-def keys_of(values: Floats) -> Keys:
+def keys_of(values: Vector) -> Keys:
     """Whole numbers in the order of the values.
 
     >>> np.diff(keys_of(np.array([-2.0, -1.0, 0.0, 1e-300, 7.0])).astype(object)).min() > 0
@@ -129,7 +130,7 @@ class RankSums:
     high_weight: Whole
 
     @classmethod
-    def of_rows(cls, leaf: NDArray[np.intp], values: Floats, whole: Whole, window: Window) -> RankSums:
+    def of_rows(cls, leaf: NDArray[np.intp], values: Vector, whole: Whole, window: Window) -> RankSums:
         """Add rows up."""
         leaves, keys = len(window.start), keys_of(values)
         far = keys - window.start[leaf]  # wraps for keys below, which are then too far
@@ -165,7 +166,7 @@ def _greater(one: Keys, w1: Whole, two: Keys, w2: Whole) -> tuple[Keys, Whole]:
     return np.maximum(one, two), weight
 
 
-def leaf_quantiles(add_up: Callable[[Window], RankSums], leaves: int, unit: float, rank: float) -> Floats:
+def leaf_quantiles(add_up: Callable[[Window], RankSums], leaves: int, unit: float, rank: float) -> Vector:
     """Return the quantile of the values in each leaf; add_up makes a pass over all rows.
 
     >>> y, one = np.array([3.0, 1.0, 2.0]), np.ones(3, dtype=np.int64)

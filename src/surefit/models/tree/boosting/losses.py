@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.boost_gradients import Gradients, boost_gradients
 from surefit.core.native.trees.boost_grow import BoostTree, BoostWork
 from surefit.models.tree.boosting.exact_quantiles import quantile_of, weight_unit, whole_weights
 from surefit.models.tree.targets.exact_sums import ExactSums
-
-Floats = NDArray[np.float64]
 
 KINDS = {
     "squared_error": "squared",
@@ -38,7 +37,7 @@ class BoostLoss:
     outputs: int = 1
     quantile: float = 0.5
 
-    def check(self, y: Floats, who: str) -> None:
+    def check(self, y: Vector, who: str) -> None:
         """Refuse targets that the loss is not made for."""
         if self.kind == "gamma" and not (y > 0).all():
             raise DataError(f"{who}: loss='gamma' requires strictly positive y; use another loss.")
@@ -47,14 +46,14 @@ class BoostLoss:
                 f"{who}: loss='poisson' requires non-negative y and sum(y) > 0; use another loss."
             )
 
-    def at(self, y: Floats, score: Floats, weight: Floats | None, only_loss: bool = False) -> Gradients:
+    def at(self, y: Vector, score: Matrix, weight: Vector | None, only_loss: bool = False) -> Gradients:
         """Return the loss and its slopes, of the shape of the scores."""
         if self.outputs > 1:
             return boost_gradients("softmax", y, score, weight, only_loss=only_loss)
         found = boost_gradients(self.kind, y, score[0], weight, parameter=self.quantile, only_loss=only_loss)
         return found
 
-    def start(self, y: Floats, weight: Floats | None) -> Floats:
+    def start(self, y: Vector, weight: Vector | None) -> Vector:
         """Return the best constant score of each output."""
         if self.by_rank:
             return np.array([self._middle(y, *_whole(weight))])
@@ -65,7 +64,7 @@ class BoostLoss:
         """Whether leaves say a median or a quantile of the errors in them."""
         return self.kind in ("absolute", "quantile")
 
-    def start_of(self, target: ExactSums) -> Floats:
+    def start_of(self, target: ExactSums) -> Vector:
         """Return the same from the sums of the target."""
         if self.outputs > 1:
             logs = np.log(np.clip(target.means, np.finfo(float).eps, 1 - np.finfo(float).eps))
@@ -75,15 +74,15 @@ class BoostLoss:
             return np.array([logit(np.clip(mean, eps, 1 - eps))])
         return np.array([mean if self.kind == "squared" else np.log(max(mean, eps))])
 
-    def _middle(self, values: Floats, whole: NDArray[np.int64] | None, unit: float) -> float:
+    def _middle(self, values: Vector, whole: NDArray[np.int64] | None, unit: float) -> float:
         """Return the median of values, or the quantile asked for; weights count as repetitions."""
         if whole is None:
             return float(np.quantile(values, self.quantile))
         return quantile_of(values, whole, unit, self.quantile)
 
     def leaf_values(
-        self, tree: BoostTree, work: BoostWork, y: Floats, score: Floats, weight: Floats | None
-    ) -> Floats:
+        self, tree: BoostTree, work: BoostWork, y: Vector, score: Matrix, weight: Vector | None
+    ) -> Vector:
         """Return what each node says: a Newton step, or the median of the errors where curvature lies."""
         if not self.by_rank:
             return tree.value
@@ -95,7 +94,7 @@ class BoostLoss:
             found[node] = self._middle(y[rows] - score[rows], own, unit)
         return found
 
-    def mean(self, score: Floats) -> Floats:
+    def mean(self, score: Matrix) -> Matrix:
         """Return what scores mean: numbers (n,), or shares (n, classes)."""
         if self.outputs > 1:
             return np.asarray(softmax(score, axis=0).T)
@@ -105,7 +104,7 @@ class BoostLoss:
         return np.exp(score[0]) if self.kind in ("poisson", "gamma") else score[0]
 
 
-def _whole(weight: Floats | None) -> tuple[NDArray[np.int64] | None, float]:
+def _whole(weight: Vector | None) -> tuple[NDArray[np.int64] | None, float]:
     if weight is None:
         return None, 1.0
     unit = weight_unit(len(weight), float(weight.max()))

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.parameters import Interval
 from surefit.models.ensemble import STATED
 from surefit.models.tree.rows.matrix import Levels
-
-Floats = NDArray[np.float64]
 
 ColumnShare = Annotated[float, Interval(0, 1, open_low=True)]
 BinCount = Annotated[int, Interval(2, 255)]
@@ -32,8 +31,8 @@ class BoostParameters:
     validated_apart: the rows held out were given to the fit, not drawn by it.
     """
 
-    baseline: Floats
-    node_number: Floats
+    baseline: Vector
+    node_number: Vector
     node_column: NDArray[np.int32]
     node_left: NDArray[np.int32]
     node_right: NDArray[np.int32]
@@ -46,8 +45,8 @@ class BoostParameters:
     n_iter: int
     n_trees_per_iteration: int
     do_early_stopping: bool
-    train_score: Floats
-    validation_score: Floats
+    train_score: Vector
+    validation_score: Vector
     validated_apart: bool
     training_loss: float
     held_out_loss: float

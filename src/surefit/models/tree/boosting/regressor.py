@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Positive, RandomState, Strength, Tolerance, WholeNumber
 from surefit.data.door import Accepts
@@ -26,17 +26,15 @@ from surefit.models.tree.boosting.parameters import (
 )
 from surefit.models.tree.nodes.parameters import Categories, Depth, Leaves, Monotone
 
-Floats = NDArray[np.float64]
-
 
 class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
-    r"""Add up small trees, each grown for the slopes that the trees before it leave in the loss.
+    r"""Add up small trees, each fitted to the gradients of the loss after the trees before it.
 
-    Round m adds :math:`\nu\, T_m`, where leaf :math:`R` of :math:`T_m` says
-    :math:`-\sum_R g_i / (\sum_R h_i + \lambda)` with slopes g and curvatures h of the loss. Columns are cut
-    into at most ``max_bins`` bins; categories are split by sets of levels, and missing values go where they
-    gain more. Parameters and losses are scikit-learn's. Weights count as repetitions, but for
-    ``min_samples_leaf``, which counts rows.
+    Round m adds :math:`\nu\, T_m`, where leaf :math:`R` of :math:`T_m` predicts
+    :math:`-\sum_R g_i / (\sum_R h_i + \lambda)` with gradients g and curvatures h of the loss. Columns are
+    cut into at most ``max_bins`` bins; categories are split by sets of levels, and missing values go to the
+    side with the greater gain. Parameters and losses are scikit-learn's. Weights count as repetitions,
+    but for ``min_samples_leaf``, which counts rows.
 
     The certificate says that the trees, sent the data again, have the training and the held-out loss that the
     fit stated.
@@ -110,14 +108,14 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     def _parameters(self, common: BoostParameters, schema: Schema) -> BoostParameters:
         return common
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return what the trees add up to, on the scale of the target, or write it ``to`` a file."""
         return np.asarray(self._answer(self._predict, X, to, ["prediction"]))
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         return self._boost_loss().mean(self._scores(X))
 
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions after each round."""
         for score in self._staged_scores(X):
             yield self._boost_loss().mean(score)

@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.bin_columns import Codes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostWork, boost_grow, boost_update
 from surefit.models.tree.boosting.losses import BoostLoss
-from surefit.models.tree.boosting.trees import Grove, grove_of
+from surefit.models.tree.boosting.trees import BoostedTrees, boosted_trees_of
 from surefit.models.tree.rows.bins import Bins
 from surefit.models.tree.targets.exact_sums import exact_sum, power_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -25,9 +23,9 @@ class Part:
     """Some rows: their codes, targets and weights, and the scores that the trees so far give them."""
 
     codes: Codes
-    y: Floats
-    weight: Floats | None
-    score: Floats
+    y: Vector
+    weight: Vector | None
+    score: Matrix
 
     @property
     def total(self) -> float:
@@ -67,7 +65,7 @@ class Stopping:
 
 @dataclass(slots=True)
 class Setup:
-    """What rounds begin with; baseline: None for the best constant. groves: the trees that there are.
+    """What rounds begin with; baseline: None for the best constant. tree_blocks: the trees that there are.
 
     scored: whether a scorer looks at rows after each round.
     """
@@ -76,8 +74,8 @@ class Setup:
     rules: BoostRules
     learning_rate: float
     seed: int
-    baseline: Floats | None
-    groves: list[Grove]
+    baseline: Vector | None
+    tree_blocks: list[BoostedTrees]
     scored: bool = False
 
 
@@ -93,7 +91,7 @@ class Rounds:
     table: Any  # a BoostTable, where the rows are in memory
     train: Any
     held_out: Any
-    groves: list[Grove]
+    tree_blocks: list[BoostedTrees]
     trees: int = 0
 
     def run(
@@ -146,10 +144,10 @@ class Rounds:
             value = self.loss.leaf_values(tree, work, train.y, train.score[k], train.weight)
             value = self.learning_rate * value
             boost_update(tree, value, work, train.score[k])
-            self.groves.append(grove_of(tree, value, self.bins))
+            self.tree_blocks.append(boosted_trees_of(tree, value, self.bins))
             self.trees += 1
             if self.held_out is not None:
-                by_code = grove_of(tree, value, self.bins, by_code=True)
+                by_code = boosted_trees_of(tree, value, self.bins, by_code=True)
                 by_code.add_to(self.held_out.score[k : k + 1], self.held_out.codes)
 
 
@@ -157,6 +155,6 @@ def refuse_runaway(slopes: Any) -> None:
     """Refuse to go on once scores are too large for their loss."""
     if not (np.isfinite(slopes.largest_gradient) and np.isfinite(slopes.total_curvature)):
         raise DataError(
-            "the scores have grown beyond what the loss can be computed of: "
+            "the raw predictions have diverged, and the loss is no longer finite: "
             "lower learning_rate, or scale the target."
         )

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.schema import Schema
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.rounds import Part
 
-Floats = NDArray[np.float64]
 MOST_ROWS = 10_000  # of each part that are scored each round
 
 
@@ -52,7 +52,7 @@ def scorer_of(model: Any, loss: BoostLoss, schema: Schema) -> Callable[[Part], f
 class Numbers(RegressorMixin, BaseEstimator):
     """A regressor that answers for the rows whose scores it was given."""
 
-    def __init__(self, loss: BoostLoss, classes: Any, scores: Floats | None) -> None:
+    def __init__(self, loss: BoostLoss, classes: Any, scores: Matrix | None) -> None:
         self.loss = loss
         self.classes = classes
         self.scores = scores
@@ -61,7 +61,7 @@ class Numbers(RegressorMixin, BaseEstimator):
         """Do nothing."""
         return self
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any) -> Vector:
         """Return the predictions of the rows."""
         return self.loss.mean(np.asarray(self.scores))
 
@@ -69,7 +69,7 @@ class Numbers(RegressorMixin, BaseEstimator):
 class Classes(ClassifierMixin, BaseEstimator):
     """A classifier that answers for the rows whose scores it was given."""
 
-    def __init__(self, loss: BoostLoss, classes: Any, scores: Floats | None) -> None:
+    def __init__(self, loss: BoostLoss, classes: Any, scores: Matrix | None) -> None:
         self.loss = loss
         self.classes = classes
         self.scores = scores
@@ -83,11 +83,11 @@ class Classes(ClassifierMixin, BaseEstimator):
         """The labels."""
         return np.asarray(self.classes)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Matrix:
         """Return the shares of the rows."""
         return self.loss.mean(np.asarray(self.scores))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any) -> Matrix:
         """Return the scores of the rows."""
         scores = np.asarray(self.scores)
         return scores[0] if len(scores) == 1 else scores.T

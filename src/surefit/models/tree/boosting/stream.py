@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.bin_columns import Codes
 from surefit.core.native.trees.boost_grow import BoostTree
 from surefit.core.native.trees.level_sums import level_route, level_sums
@@ -30,7 +31,7 @@ from surefit.models.tree.boosting.exact_quantiles import (
 from surefit.models.tree.boosting.losses import BoostLoss
 from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, refuse_runaway
 from surefit.models.tree.boosting.scoring import looked_at
-from surefit.models.tree.boosting.trees import Grove, empty_grove, grove_of, joined
+from surefit.models.tree.boosting.trees import BoostedTrees, boosted_trees_of, empty_grove, joined
 from surefit.models.tree.rows.bin_codes import Coding, KeptRows, coded_rows, plain_engine, row_weights
 from surefit.models.tree.rows.bins import Bins
 from surefit.models.tree.rows.matrix import Levels, matrix_of
@@ -39,7 +40,6 @@ from surefit.models.tree.streams.boosted_growth import BoostGrowth, FixedPoint, 
 from surefit.models.tree.targets.exact_sums import ExactSums, WholeSums, exact_sum, power_of
 from surefit.models.tree.targets.facts import TargetFacts, class_factors_of, target_facts
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -142,14 +142,14 @@ class Standing:
     """
 
     loss: BoostLoss
-    baseline: Floats
-    trees: Grove
-    fresh: Grove
+    baseline: Vector
+    trees: BoostedTrees
+    fresh: BoostedTrees
     held_out: HeldOutRows
     kept: bool
     begun: bool
 
-    def scores(self, batch: Batch, update: bool = False) -> Floats:
+    def scores(self, batch: Batch, update: bool = False) -> Matrix:
         """Return the scores of a batch, (outputs, rows), and put those that are kept up to date."""
         if self.kept and batch.offset is not None:
             score = np.asarray(batch.offset)
@@ -267,7 +267,7 @@ class _Ranks:
     """The errors of rows by leaf; leaves say their numbers. Without leaves, the targets of all rows."""
 
     standing: Standing
-    leaves: Grove | None
+    leaves: BoostedTrees | None
     unit: float
     window: Window
 
@@ -282,14 +282,14 @@ class _Ranks:
         return RankSums.of_rows(leaf[0, train].astype(np.intp), value[train], whole, self.window)
 
 
-def _rows(batch: Batch, score: Floats, rows: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats | None]:
+def _rows(batch: Batch, score: Matrix, rows: NDArray[np.bool_]) -> tuple[Vector, Vector, Vector | None]:
     y, weight = np.asarray(batch.y), batch.weight
     if rows.all():
         return y, score, weight
     return y[rows], np.ascontiguousarray(score[:, rows]), None if weight is None else weight[rows]
 
 
-def _weight(rows: tuple[Floats, Floats, Floats | None]) -> float:
+def _weight(rows: tuple[Vector, Vector, Vector | None]) -> float:
     return float(len(rows[0])) if rows[2] is None else float(rows[2].sum())
 
 
@@ -316,10 +316,10 @@ class StreamedRounds(Rounds):
 
     source: Source
     engine: Engine
-    baseline: Floats
+    baseline: Vector
     drawn: HeldOutRows
-    by_code: list[Grove] = field(default_factory=list)
-    fresh: list[Grove] = field(default_factory=list)
+    by_code: list[BoostedTrees] = field(default_factory=list)
+    fresh: list[BoostedTrees] = field(default_factory=list)
     begun: bool = False
     unit: float = 0.0
 
@@ -328,7 +328,7 @@ class StreamedRounds(Rounds):
         kept = isinstance(self.source, KeptRows)
         return Standing(self.loss, self.baseline, trees, fresh, self.drawn, kept, self.begun)
 
-    def start(self) -> Floats:
+    def start(self) -> Vector:
         """Return the best constant score of each output."""
         standing = self._standing()
         if self.loss.by_rank:
@@ -342,7 +342,7 @@ class StreamedRounds(Rounds):
         if isinstance(self.held_out, Measured):
             self.held_out.scored = held_out
 
-    def _middles(self, standing: Standing, numbered: Grove | None, leaves: int) -> Floats:
+    def _middles(self, standing: Standing, numbered: BoostedTrees | None, leaves: int) -> Vector:
         """The medians or quantiles of the errors in leaves."""
         if self.unit == 0.0:
             facts = self.engine.accumulate(_Weights(standing), self.source)
@@ -353,13 +353,13 @@ class StreamedRounds(Rounds):
 
         return leaf_quantiles(add_up, leaves, self.unit, self.loss.quantile)
 
-    def _leaf_values(self, standing: Standing, tree: BoostTree) -> Floats:
+    def _leaf_values(self, standing: Standing, tree: BoostTree) -> Vector:
         if not self.loss.by_rank:
             return tree.value
         found, leaves = tree.value.copy(), np.flatnonzero(tree.column < 0)
         number = np.zeros(len(found))
         number[leaves] = np.arange(len(leaves))
-        numbered = grove_of(tree, number, self.bins, by_code=True)
+        numbered = boosted_trees_of(tree, number, self.bins, by_code=True)
         found[leaves] = self._middles(standing, numbered, len(leaves))
         return found
 
@@ -397,8 +397,8 @@ class StreamedRounds(Rounds):
         for k, growth in enumerate(growing):
             tree = growth.tree()
             value = self.learning_rate * self._leaf_values(standing, tree)
-            by_code = grove_of(tree, value, self.bins, by_code=True)
-            self.groves.append(grove_of(tree, value, self.bins))
+            by_code = boosted_trees_of(tree, value, self.bins, by_code=True)
+            self.tree_blocks.append(boosted_trees_of(tree, value, self.bins))
             self.by_code.append(by_code)
             self.fresh.append(by_code)
             self.trees += 1
@@ -427,12 +427,12 @@ def losses(
 class _Standing:
     """The scores that trees of numbers give to rows."""
 
-    grove: Grove
-    baseline: Floats
+    tree_block: BoostedTrees
+    baseline: Vector
 
-    def __call__(self, X: NDArray[Any]) -> Floats:
+    def __call__(self, X: NDArray[Any]) -> Matrix:
         score = np.repeat(self.baseline[:, None], len(X), axis=1)
-        self.grove.add_to(score, X)
+        self.tree_block.add_to(score, X)
         return score
 
 
@@ -461,15 +461,15 @@ class StreamedRows:
         """The bins of each column."""
         return self.coding.bins
 
-    def ends(self) -> Floats:
+    def ends(self) -> Vector:
         """The least and the greatest target."""
         return np.array([self.facts.low, self.facts.high])
 
-    def rounds(self, setup: Setup, scores: Callable[[], Floats]) -> Rounds:
+    def rounds(self, setup: Setup, scores: Callable[[], Matrix]) -> Rounds:
         """Return the rounds; codes are made now, where they are kept."""
         coding = self.coding
-        if setup.groves and setup.baseline is not None:
-            coding = replace(coding, standing=_Standing(setup.groves[0], setup.baseline))
+        if setup.tree_blocks and setup.baseline is not None:
+            coding = replace(coding, standing=_Standing(setup.tree_blocks[0], setup.baseline))
         found = StreamedRounds(
             setup.loss,
             setup.rules,
@@ -479,12 +479,12 @@ class StreamedRows:
             None,
             Measured(),
             Measured() if self.held_out.any else None,
-            setup.groves,
+            setup.tree_blocks,
             source=coded_rows(self.source, self.engine, coding, setup.loss.outputs),
             engine=plain_engine(self.engine),
             baseline=np.empty(0),
             drawn=self.held_out,
-            begun=bool(setup.groves),
+            begun=bool(setup.tree_blocks),
         )
         if setup.baseline is None:
             setup.baseline = found.start()
@@ -494,13 +494,15 @@ class StreamedRows:
         return found
 
 
-def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, draw: Any) -> StreamedRows:
+def streamed_rows(
+    class_weight: Any, source: Source, engine: Engine, coding: Coding, draw: Any
+) -> StreamedRows:
     """Look at the targets, and draw what is held out."""
     facts = target_facts(source, engine)
-    coding = replace(coding, factors=class_factors_of(model, facts, source.schema))
+    coding = replace(coding, factors=class_factors_of(class_weight, facts, source.schema))
     kept: list[NDArray[np.bool_]] = []
 
-    def targets() -> Floats:
+    def targets() -> Vector:
         blocks = list(plain_engine(engine).map(_targets, source))
         kept.append(np.concatenate([own for _, own in blocks]))
         return np.concatenate([y for y, _ in blocks])
@@ -513,32 +515,34 @@ def streamed_rows(model: Any, source: Source, engine: Engine, coding: Coding, dr
     return StreamedRows(source, engine, coding, facts, drawn)
 
 
-def _targets(batch: Batch) -> tuple[Floats, NDArray[np.bool_]]:
+def _targets(batch: Batch) -> tuple[Vector, NDArray[np.bool_]]:
     y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch))
     kept = np.ones(len(y), dtype=bool) if batch.weight is None else batch.weight > 0
     return y[kept], kept
 
 
 @dataclass(frozen=True, slots=True)
-class _Answering:
-    """A batch as one of scores, which are its offset."""
+class Answering:
+    """Makes of a batch one of the scores of fitted trees, which are its offset.
+
+    factors: what the weight of a row is multiplied by, for each class; None for nothing.
+    """
 
     levels: Levels
-    standing: _Standing
-    factors: Floats | None
+    tree_block: BoostedTrees
+    baseline: Vector
+    factors: Vector | None
 
     def __call__(self, batch: Batch) -> Batch:
+        """Return the targets and weights of a batch, with the scores."""
         y = np.ascontiguousarray(np.asarray(batch.y, dtype=np.float64).reshape(len(batch)))
-        score = self.standing(matrix_of(batch.X, self.levels))
+        score = _Standing(self.tree_block, self.baseline)(matrix_of(batch.X, self.levels))
         return Batch(np.empty((len(y), 0)), y, row_weights(y, batch.weight, self.factors), batch.start, score)
 
 
 def streamed_losses(
-    model: Any, source: Source, engine: Engine, grove: Grove, facts: TargetFacts, held_out: HeldOutRows
+    loss: BoostLoss, answering: Answering, source: Source, engine: Engine, held_out: HeldOutRows
 ) -> tuple[float, float | None]:
     """Return the mean losses of training rows and of those held out, added up in one pass."""
-    factors = class_factors_of(model, facts, source.schema)
-    answering = _Answering(model.levels_, _Standing(grove, model.baseline_), factors)
-    loss: BoostLoss = model._boost_loss()
     mapped = MappedSource(source, source.schema, answering)
     return losses(loss, mapped, plain_engine(engine), held_out)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import RefusalError
 from surefit.core.native.trees.count_distance import count_distance
 from surefit.models.tree.nodes.criteria import impurity, terms
-from surefit.models.tree.rows.matrix import matrix_of, whole
+from surefit.models.tree.targets.base import fitted_rows
+from surefit.models.tree.trees.base import fitted_nodes
 
-Floats = NDArray[np.float64]
 _KEPT = ("criterion", "class_weight")
 MOST_CELLS = 4e9  # looked at: cuts of the root, times the cells that each looks at
 
@@ -40,7 +41,7 @@ class DepthTwo:
 def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> DepthTwo:
     """Compare the greedy tree of depth two, by the model's criterion, with the best of all such trees.
 
-    Only the criterion counts: rules that stop a tree are left out. Columns must hold numbers without gaps.
+    Only the criterion counts: rules that stop a tree are left out. Columns must be numeric and complete.
 
     >>> from surefit import DecisionTreeClassifier
     >>> X, y = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]], [0, 1, 1, 0]
@@ -52,26 +53,24 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
     )
     plain.set_params(max_depth=2)
     greedy = plain.fit(X, y, sample_weight)
-    source = greedy._source(X, y, sample_weight, reset=False, classes=getattr(greedy, "classes_", None))
-    batch = whole(source, type(model).__name__)
-    table = np.asarray(matrix_of(batch.X, greedy.levels_), dtype=np.float64)
+    rows = fitted_rows(greedy, X, y, sample_weight)
+    table = np.asarray(rows.X, dtype=np.float64)
     if greedy.levels_ or np.isnan(table).any() or model.criterion == "absolute_error":
         raise RefusalError(
-            "the best tree of depth two is searched for numbers without gaps, and not by absolute errors: "
-            "fill gaps in, and encode categories as numbers first."
+            "the optimal tree of depth two needs numeric columns without missing values, and does not "
+            "support absolute_error: impute missing values and encode categories first."
         )
     cuts = sum(len(np.unique(column)) - 1 for column in table.T)
     if cuts * table.size > MOST_CELLS:
         raise RefusalError(
-            f"{cuts} first splits with {table.size} cells each are too many to look at: give fewer rows."
+            f"{cuts} first splits of {table.size} cells are too many to search: give fewer rows."
         )
-    weight = greedy._weights(batch)
-    target = greedy._target(batch, weight)
-    w = np.ones(len(table)) if weight is None else weight
+    target = rows.target
+    w = np.ones(len(table)) if rows.weight is None else rows.weight
     kind = greedy.kernel_criteria[greedy.criterion]
     search = _Search(table, target.Y, w, kind, target.classes)
     best, root = search.run()
-    nodes = greedy._nodes()
+    nodes = fitted_nodes(greedy)
     leaf = ~nodes.inner
     scale = target.factor**target.power
     cost = float((nodes.grown.impurity * nodes.grown.weight)[leaf].sum() / nodes.grown.weight[0])
@@ -79,7 +78,7 @@ def depth_two_gap(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Dept
 
 
 class _Search:
-    def __init__(self, X: Floats, Y: NDArray[Any], w: Floats, kind: str, classes: tuple[int, ...]) -> None:
+    def __init__(self, X: Matrix, Y: NDArray[Any], w: Vector, kind: str, classes: tuple[int, ...]) -> None:
         self.X, self.kind, self.classes = X, kind, classes
         self.about = np.average(Y, axis=0, weights=w) if kind == "poisson" else np.zeros(0)
         if kind == "poisson":
@@ -122,7 +121,7 @@ class _Search:
         cost = self._costs(left, wl) + self._costs(whole_sums - left, total - wl)
         return min(least, float(cost.min()))
 
-    def _costs(self, sums: Floats, weight: Floats) -> Floats:
+    def _costs(self, sums: Matrix, weight: Vector) -> Vector:
         """Impurities times weights; those of counts are the distances from their own mean."""
         if self.kind != "poisson":
             return weight * impurity(sums, weight, self.kind, self.classes)

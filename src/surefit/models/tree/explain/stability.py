@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.resample.streams import seed_of, stream
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -26,9 +25,9 @@ class Stability:
     """
 
     root_columns: NDArray[np.int64]
-    root_thresholds: Floats
+    root_thresholds: Vector
     leaves: NDArray[np.int64]
-    disagreement: Floats
+    disagreement: Matrix
 
     @property
     def mean_disagreement(self) -> float:
@@ -61,7 +60,7 @@ def stability(
     ([5, 0], True)
     """
     if times < 2:
-        raise ParameterError(f"stability: times={times!r} must be at least 2, so that there is a pair.")
+        raise ParameterError(f"stability: times={times!r} must be at least 2, to compare pairs of trees.")
     y = np.asarray(y)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     seed = seed_of(random_state)

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.models.tree.nodes.node_arrays import Nodes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class LeafBoxes:
     """The leaves as boxes: a row is in box m if lower < x <= upper in every column.
 
     leaf: the node of each. weights: what a leaf answers, (boxes, width). Of a column of levels, ``allowed``
@@ -22,11 +21,11 @@ class Boxes:
     """
 
     leaf: NDArray[np.int64]
-    lower: Floats
-    upper: Floats
+    lower: Matrix
+    upper: Matrix
     takes_missing: NDArray[np.bool_]
     allowed: dict[int, NDArray[np.bool_]]
-    weights: Floats
+    weights: Matrix
 
     def holds(self, X: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each row is in each box, (rows, boxes): exactly one of them."""
@@ -43,12 +42,12 @@ class Boxes:
             found &= np.where(gone, self.takes_missing[:, j], inside)
         return found
 
-    def evaluate(self, X: NDArray[Any]) -> Floats:
+    def evaluate(self, X: NDArray[Any]) -> Matrix:
         """The sum over boxes, (rows, width)."""
         return self.holds(X) @ self.weights
 
 
-def boxes(nodes: Nodes) -> Boxes:
+def boxes(nodes: Nodes) -> LeafBoxes:
     """The boxes of the leaves of a tree."""
     grown, width = nodes.grown, len(nodes.grown.levels)
     count = nodes.node_count
@@ -74,7 +73,7 @@ def boxes(nodes: Nodes) -> Boxes:
             upper[a, j] = min(upper[a, j], grown.threshold[at])
             lower[b, j] = max(lower[b, j], grown.threshold[at])
     leaf = np.flatnonzero(~nodes.inner)
-    return Boxes(
+    return LeafBoxes(
         leaf,
         lower[leaf],
         upper[leaf],

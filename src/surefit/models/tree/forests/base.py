@@ -9,29 +9,33 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
+from surefit.core.native.trees.forest_grow import Sample, joined, packed
 from surefit.core.parameters import validate
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
-from surefit.models.ensemble import STATED, drift
-from surefit.models.tree.growing.binned_search import rows_told_apart
+from surefit.models.ensemble import STATED, jobs_for, relative_change
+from surefit.models.tree.growing.binned_search import exact_search_rows
 from surefit.models.tree.growing.forest_errors import ForestErrors, grow_into, judge
-from surefit.models.tree.growing.forest_grower import Grower, tree_seeds
+from surefit.models.tree.growing.forest_grower import Grower, bootstrap_sample, tree_seeds
 from surefit.models.tree.growing.forest_samples import (
     judged_blocks,
-    leaf_drift,
+    leaf_change,
     packed_members,
+    pruned_forest,
     weights_drawn,
 )
-from surefit.models.tree.nodes.compact_forest import KeptForest, numbered, widened
+from surefit.models.tree.nodes.compact_forest import CompactForest, compact_forest, numbered, widened
 from surefit.models.tree.nodes.forest_arrays import (
     Bootstrap,
     ForestParameters,
     answers_in_units,
+    in_target_units,
     loss_unit,
     some_trees,
     tree_nodes,
@@ -39,16 +43,15 @@ from surefit.models.tree.nodes.forest_arrays import (
 from surefit.models.tree.nodes.forest_store import ForestStore
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.parameters import Target, scaled_by
-from surefit.models.tree.rows.matrix import category_mask, find_levels, level_counts, matrix_of, whole
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
-from surefit.models.tree.streams.learning import certify_forest, is_streamed, learn_forest
-from surefit.models.tree.targets.base import TreeRows
+from surefit.models.tree.rows.matrix import find_levels, level_counts, matrix_of, whole
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
+from surefit.models.tree.streams.errors import StreamedErrors, judged, judged_with_leaves
+from surefit.models.tree.streams.setup import is_streamed, open_stream, stream_evidence, stream_facts
+from surefit.models.tree.targets.base import TreeRows, columns_searched, growth_rules
 from surefit.models.tree.trees.base import DecisionTree
 from surefit.models.tree.trees.proof import Problem, best_splits
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
-
-Floats = NDArray[np.float64]
 
 TREES = 3  # looked at again, unless they have more
 CELLS = 1e8  # than these, so that a proof takes seconds: rows times columns times depths
@@ -73,7 +76,7 @@ class Rescored:
         return replace(found, measure=found.measure + words, parts=parts)
 
 
-def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_bins: bool) -> Rescored:
+def rescored(forest: CompactForest, grower: Grower, seeds: NDArray[np.uint64], by_bins: bool) -> Rescored:
     """Score the splits of some trees again.
 
     by_bins: large nodes were searched by bins, and are left out.
@@ -90,7 +93,7 @@ def rescored(forest: KeptForest, grower: Grower, seeds: NDArray[np.uint64], by_b
         seed = int(seeds[t])
         weight = weights_drawn(grower.sample, len(X), seed, target)
         rules = replace(grower.rules, seed=seed)
-        exact = rows_told_apart(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
+        exact = exact_search_rows(int(nodes.grown.rows[0]), X.shape[1], rules) if by_bins else None
         problem = Problem(X, target.Y, weight, grower.kind, target.classes, rules, exact, target.grain)
         worst = max(worst, *best_splits(nodes, problem).values())
         looked_at = nodes.inner if exact is None else nodes.inner & (nodes.grown.rows <= exact)
@@ -122,21 +125,21 @@ class Forest(TreeRows, abstract=True):
     min_gain: float = 0.0
     loss_name: ClassVar[str]
 
-    loss_curve_: Floats
+    loss_curve_: Vector
     loss_trees_: NDArray[np.int64]
-    row_cumulative_: Floats
+    row_cumulative_: Vector
     member_error_: float
     member_correlation_: float
     nodes_: NDArray[np.uint64]
     node_start_: NDArray[np.int64]
-    leaf_value_: Floats
+    leaf_value_: Matrix
     leaf_weight_: NDArray[Any]
     leaf_impurity_: NDArray[Any]
     leaf_start_: NDArray[np.int64]
-    tree_importance_: Floats
+    tree_importance_: Matrix
     level_bits_: NDArray[np.uint64]
     level_start_: NDArray[np.int64]
-    inner_value_: Floats
+    inner_value_: Matrix
     inner_impurity_: NDArray[Any]
     tree_seeds_: NDArray[np.uint64]
     seed_: int
@@ -145,10 +148,10 @@ class Forest(TreeRows, abstract=True):
     searched_by_bins_: bool
     max_features_: int
     n_outputs_: int
-    oob_answers_: Floats
+    oob_answers_: Matrix
     oob_value_: float
     leaf_member_: NDArray[np.int32]
-    member_target_: Floats
+    member_target_: Matrix
 
     @abstractmethod
     def _tree(self, seed: int) -> DecisionTree:
@@ -159,7 +162,7 @@ class Forest(TreeRows, abstract=True):
         """What is learnt, with what is the class's own."""
 
     @abstractmethod
-    def _truth(self, target: Target) -> Floats:
+    def _truth(self, target: Target) -> Matrix:
         """The target as leaves would say it if they were right, (n, width)."""
 
     @abstractmethod
@@ -185,56 +188,63 @@ class Forest(TreeRows, abstract=True):
         return -(-self.n_estimators // BLOCK)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> None:
-        validate(self)
+        is_whole = self._continues() and self.n_estimators == len(self.tree_seeds_)
+        if is_whole and (not self.oob_score or len(self.oob_answers_)):
+            validate(self)
+            self._check_settings()
+            return
+        super()._fit(X, y, sample_weight, **also)
+
+    def _source(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
+    ) -> Source:
+        if reset:
+            self._check_settings()
+        return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
+
+    def _check_settings(self) -> None:
+        """Refuse valid parameters that do not go together."""
         if self.oob_score and not self.bootstrap:
             raise ParameterError(
-                "Out of bag estimation only available if bootstrap=True: ask for one of both."
+                "Out of bag estimation only available if bootstrap=True: "
+                "set bootstrap=True or oob_score=False."
             )
         if self.max_samples is not None and not self.bootstrap:
             raise ParameterError(
                 "`max_sample` cannot be set if `bootstrap=False`. "
                 "Either switch to `bootstrap=True` or set `max_sample=None`."
             )
-        if self._continues():
-            more = self.n_estimators - len(self.tree_seeds_)
-            if more < 0:
-                raise ParameterError(
-                    f"n_estimators={self.n_estimators} must be larger or equal to "
-                    f"len(estimators_)={len(self.tree_seeds_)} when warm_start==True."
-                )
-            if more == 0:
-                warn(
-                    "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                    SurefitWarning,
-                )
-                if not self.oob_score or len(self.oob_answers_):
-                    return
-        super()._fit(X, y, sample_weight, **also)
+        more = self.n_estimators - len(self.tree_seeds_) if self._continues() else 1
+        if more < 0:
+            raise ParameterError(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={len(self.tree_seeds_)} when warm_start==True."
+            )
+        if more == 0:
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.", SurefitWarning)
 
     def _continues(self) -> bool:
         return self.warm_start and "tree_seeds_" in self.__dict__
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        source = without_silent_classes(self, source)
-        who, schema = type(self).__name__, source.schema
+        source = drop_zero_weight_classes(self, source)
+        schema = source.schema
         if is_streamed(self, source, engine):
-            return learn_forest(self, source, engine, trace, BLOCK)
+            return self._learn_streamed(source, engine, trace)
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
-        batch = whole(source, who)
-        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
-        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        batch = whole(source, type(self).__name__)
+        levels = find_levels(batch.X, self._category_mask(schema), schema.names, self.missing == "category")
         X, weight = matrix_of(batch.X, levels), self._weights(batch)
         target = self._target(batch, weight)
-        goes_on = self._continues()
-        seed = self.seed_ if goes_on else 0 if self.random_state is None else seed_of(self.random_state)
-        grower = Grower(self, X, target, weight, level_counts(levels, X.shape[1]), seed)
+        goes_on, seed = self._continues(), self._first_seed()
+        grower = self._grower(X, target, weight, level_counts(levels, X.shape[1]), seed)
         errors = self._errors(batch, target)
         store = ForestStore()
         seeds = tree_seeds(seed, self.n_estimators)
         if goes_on:
             store.add(forest := self._grown())
             for block, own in judged_blocks(forest, seeds, self.loss_trees_):
-                judge(errors, block, own, X, grower)
+                judge(errors, block, block.value, own, grower)
                 errors.record()
         counted = self.loss_trees_.tolist() if goes_on else []
         self.__dict__.pop("_views", None)
@@ -245,13 +255,93 @@ class Forest(TreeRows, abstract=True):
 
         steps = [seeds[at : at + BLOCK] for at in range(store.trees, self.n_estimators, BLOCK)]
         for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
-            grow_into(store, errors, step, X, grower)
+            grow_into(store, errors, step, grower)
             loss = errors.record() / loss_unit(target)
             counted.append(store.trees)
             trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
             if self._has_settled(errors.curve):
                 break
         self._schema = schema
+        return learned(last=True)
+
+    def _first_seed(self) -> int:
+        """The seed that those of all trees come from; that of the first trees where more are added."""
+        if self._continues():
+            return self.seed_
+        return 0 if self.random_state is None else seed_of(self.random_state)
+
+    def _grower(
+        self,
+        X: NDArray[Any],
+        target: Target,
+        weight: Vector | None,
+        levels: NDArray[np.int64],
+        seed: int,
+        by_number: bool = False,
+    ) -> Grower:
+        """What trees are grown from; by_number: each row is drawn by its number, as those of a stream are."""
+        by_number = by_number or self.bootstrap == "poisson"
+        looked_at = columns_searched(self.max_features, X.shape[1])
+        if self.bootstrap:
+            sample = bootstrap_sample(len(X), weight, self.max_samples, by_number, self._balanced)
+            rules = growth_rules(self, X.shape, None, target, looked_at, 0)
+            least = self.min_weight_fraction_leaf * abs(sample.draws)
+            rules = replace(rules, min_weight_leaf=least)
+        else:
+            sample = Sample(0, None, weight, self._balanced)
+            rules = growth_rules(self, X.shape, weight, target, looked_at, 0)
+        kind, jobs = self.kernel_criteria[self.criterion], jobs_for(self.n_jobs)
+        return Grower(X, target, levels, sample, rules, kind, looked_at, seed, self.ccp_alpha, jobs)
+
+    def _learn_streamed(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        """Grow the trees, some at a time, from sums that passes over the rows add up, and judge them."""
+        width, goes_on, seed = source.schema.width, self._continues(), self._first_seed()
+        looked_at = columns_searched(self.max_features, width)
+        categories = self._category_mask(source.schema)
+        opened = open_stream(self, source, engine, categories, looked_at, 0, self._balanced)
+        stream, known, levels = opened
+        seeds = tree_seeds(seed, self.n_estimators)
+        store = ForestStore()
+        if goes_on:
+            store.add(self._grown())
+        counted: list[int] = self.loss_trees_.tolist() if goes_on else []
+        self.__dict__.pop("_views", None)
+        evidence = stream_evidence(known, source, engine)
+        target, kind = known.target.target(np.empty(0)), known.target.kind
+
+        def errors(forest: CompactForest) -> StreamedErrors:
+            return judged(forest, seeds, counted, levels, known, source, engine)
+
+        def learned(last: bool = False) -> Learned:
+            forest = store.forest(last=last)
+            told = {
+                "tree_seeds": seeds[: forest.trees],
+                "levels": levels,
+                "seed": seed,
+                "draws": -known.draws,
+                "rows": known.facts.rows,
+                "row_cumulative": np.full(1 if known.draws and known.is_weighted else 0, np.nan),
+                "searched_by_bins": True,
+                "max_features": looked_at,
+                "n_outputs": 1,
+            }
+            return self._stated(forest, counted, errors(forest), target, told, dict(evidence))
+
+        steps = [seeds[at : at + BLOCK] for at in range(store.trees, self.n_estimators, BLOCK)]
+        for step, _ in zip(steps, trace.iterations(len(steps)), strict=False):
+            grown = [packed(tree, 1, kind) for tree in stream.grow(tuple(step.tolist()))]
+            found = in_target_units(joined(grown), target)
+            if self.ccp_alpha > 0:
+                found = pruned_forest(found, kind, target, level_counts(levels, width), self.ccp_alpha)
+            store.add(compact_forest(found, target.classes))
+            counted.append(store.trees)
+            # Asking all trees again costs a pass, so only where it decides.
+            curve = errors(store.forest(last=False)).curve if self.settled > 0 else [float("nan")]
+            loss = curve[-1] / loss_unit(target)
+            trace.record(objective=loss if np.isfinite(loss) else None, learned=learned)
+            if self._has_settled(curve):
+                break
+        self._schema = source.schema
         return learned(last=True)
 
     def _has_settled(self, curve: list[float]) -> bool:
@@ -266,7 +356,7 @@ class Forest(TreeRows, abstract=True):
 
     def _learned(
         self,
-        forest: KeptForest,
+        forest: CompactForest,
         counted: list[int],
         errors: ForestErrors,
         grower: Grower,
@@ -307,7 +397,7 @@ class Forest(TreeRows, abstract=True):
         return self._stated(forest, counted, errors, target, told, evidence)
 
     def _stated(
-        self, forest: KeptForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
+        self, forest: CompactForest, counted: list[int], errors: Any, target: Target, told: Any, evidence: Any
     ) -> Learned:
         """The trees, and what is known of their errors."""
         forest, (alone, correlation) = widened(forest), errors.decomposition()
@@ -341,7 +431,7 @@ class Forest(TreeRows, abstract=True):
     def _forest_evidence(self, batch: Batch) -> dict[str, Any]:
         return {}
 
-    def _kept_target(self, target: Target) -> Floats:
+    def _kept_target(self, target: Target) -> Matrix:
         return answers_in_units(target.Y.astype(np.float64), target)
 
     def _estimate(self, errors: Any, scale: float) -> Certificate:
@@ -353,19 +443,19 @@ class Forest(TreeRows, abstract=True):
             "loss of a constant": errors.constant_loss() / scale,
         }
         if not np.isfinite(loss):
-            words = "relative change of what trees state; none has left a row out"
+            words = "relative change of what trees state, no row being out of bag"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap:
             words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
             return Certificate("estimated", words, loss, float("inf"), parts)
-        words = f"relative change of the {self.loss_name} of training rows; trees leave none out"
+        words = f"relative change of the {self.loss_name} of training rows, none being out of bag"
         return Certificate("measured", words, 0.0, STATED, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Draw the samples again, and ask all trees for the rows that they have not seen."""
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine):
-            errors, leaves, scale = certify_forest(self, source, engine)
+            errors, leaves, scale = self._judged_streamed(source, engine)
             splits = Rescored(why_none="the rows are a stream")
         else:
             errors, leaves, splits, scale = self._judged_again(source)
@@ -373,9 +463,13 @@ class Forest(TreeRows, abstract=True):
         alone, correlation = errors.decomposition()
         size = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
         gaps = {
-            "loss after each block of trees": drift(self.loss_curve_, np.array(errors.curve) / scale, size),
-            "error of one tree": drift(self.member_error_, alone / scale, max(self.member_error_, size)),
-            "correlation of two trees": drift(self.member_correlation_, correlation, 1.0),
+            "loss after each block of trees": relative_change(
+                self.loss_curve_, np.array(errors.curve) / scale, size
+            ),
+            "error of one tree": relative_change(
+                self.member_error_, alone / scale, max(self.member_error_, size)
+            ),
+            "correlation of two trees": relative_change(self.member_correlation_, correlation, 1.0),
             "leaves of trees": leaves,
             "splits of trees": splits.worst,
         }
@@ -385,28 +479,44 @@ class Forest(TreeRows, abstract=True):
             return Certificate("measured", words, gaps[worst], STATED, again.parts)
         return splits.said_with(again)
 
+    def _judged_streamed(self, source: Source, engine: Engine) -> tuple[Any, float, float]:
+        """Draw the samples again; return errors, by how much leaves have changed, and the units of losses."""
+        known = stream_facts(self, source, engine, self._balanced)
+        self._refuse_other_rows(known.facts.rows)
+        seeds, counted = self.tree_seeds_, self.loss_trees_.tolist()
+        found, leaves = judged_with_leaves(
+            self._grown(), seeds, counted, self.levels_, known, source, engine, self._balanced
+        )
+        return found, leaves, 1.0 if known.target.classes else known.target.factor**2
+
+    def _refuse_other_rows(self, rows: int) -> None:
+        if rows != self.rows_:
+            raise DataError(
+                f"the trees drew their samples from {self.rows_} rows, but {rows} were given: "
+                "give the rows of the fit, in their order."
+            )
+
     def _judged_again(self, source: Source) -> tuple[Any, float, Rescored, float]:
         batch = whole(source, type(self).__name__)
-        if len(batch) != self.rows_:
-            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
+        self._refuse_other_rows(len(batch))
         X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
         target, levels = self._target(batch, weight), level_counts(self.levels_, X.shape[1])
-        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
+        grower = self._grower(X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
         errors, forest = self._errors(batch, target), self._grown()
         for block, seeds in judged_blocks(forest, self.tree_seeds_, self.loss_trees_):
-            judge(errors, block, seeds, X, grower)
+            judge(errors, block, block.value, seeds, grower)
             errors.record()
         medians = self.kernel_criteria[self.criterion] == "absolute"
-        leaves = leaf_drift(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
+        leaves = leaf_change(forest, X, target, levels, grower.sample, self.tree_seeds_, medians)
         splits = rescored(forest, grower, self.tree_seeds_, self.searched_by_bins_)
         return errors, leaves, splits, loss_unit(target)
 
-    def _grown(self) -> KeptForest:
+    def _grown(self) -> CompactForest:
         return numbered(self._stored())
 
-    def _stored(self) -> KeptForest:
+    def _stored(self) -> CompactForest:
         """The trees as they are kept: enough to add up what leaves say."""
-        return KeptForest(
+        return CompactForest(
             self.nodes_,
             self.node_start_,
             self.leaf_start_,
@@ -432,3 +542,8 @@ class Forest(TreeRows, abstract=True):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def forest_nodes(forest: Forest) -> list[Nodes]:
+    """Return the nodes of each tree of a fitted forest as arrays."""
+    return [forest._nodes_of(t) for t in range(len(forest.tree_seeds_))]

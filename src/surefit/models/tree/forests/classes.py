@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
@@ -21,7 +22,6 @@ from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.targets.classes import ClassTargets
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier
 
-Floats = NDArray[np.float64]
 SUBSAMPLE = "balanced_subsample"
 
 
@@ -47,10 +47,10 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
     def _balanced(self) -> bool:
         return bool(isinstance(self.class_weight, str) and self.class_weight == SUBSAMPLE and self.bootstrap)
 
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         return batch.weight if self._balanced else super()._weights(batch)
 
-    def _truth(self, target: Target) -> Floats:
+    def _truth(self, target: Target) -> Matrix:
         shares = [np.eye(count)[target.Y[:, o]] for o, count in enumerate(target.classes)]
         return np.column_stack(shares)
 
@@ -77,13 +77,13 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
         return DecisionTreeClassifier(**{**given, "random_state": seed, "class_weight": None})
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
-        """Return the class with the greatest mean share for each row, or write it ``to`` a file."""
+        """Return the most probable class of each row, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, self._output_names())
 
     def _predict(self, X: Any) -> NDArray[Any]:
         return self._labelled(self._mean(X))
 
-    def _labelled(self, shares: Floats) -> NDArray[Any]:
+    def _labelled(self, shares: Matrix) -> NDArray[Any]:
         if not isinstance(self.classes_, list):
             return np.asarray(self.classes_[shares.argmax(axis=1)])
         parts = self._by_output(shares)
@@ -92,7 +92,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
         )
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Any:
-        """Return the mean share of each class for each row; a list of them for several outputs."""
+        """Return the mean class probabilities of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
         if isinstance(labels, list):
             return self._by_output(self._answer(self._mean, X))
@@ -113,7 +113,7 @@ class ClassForest(ClassTargets, ClassifierMixin, ReadableForest, abstract=True):
 
     @property
     def oob_decision_function_(self) -> Any:
-        """The mean shares for each row by the trees that have not seen it; 0 where none has not."""
+        """The mean shares for each row by the trees that have not seen it; 0 where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = np.nan_to_num(self.oob_answers_)
         if not isinstance(self.classes_, list):

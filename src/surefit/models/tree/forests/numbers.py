@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.trees.forest_walk import forest_apply
 from surefit.data.batches.batch import Batch
@@ -19,32 +20,32 @@ from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.targets.numbers import NumberTargets
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 
-Floats = NDArray[np.float64]
 
+def leaf_quantiles(
+    leaves: NDArray[np.int64], levels: Vector, y: Vector, members: NDArray[np.int32], sizes: NDArray[np.int64]
+) -> Matrix:
+    """Return the quantiles for rows that end in these leaves, (rows, levels).
 
-def leaf_quantiles(forest: Any, leaves: NDArray[np.int32], levels: Floats) -> Floats:
-    """Return the quantiles for rows that end in these leaves, (rows, levels); leaves is (rows, trees)."""
-    y = forest.member_target_[:, 0]
+    leaves: (rows, trees), numbers among the leaves of all trees. y: the training targets. members: the
+    training rows of all leaves, one leaf after the other, of which each has ``sizes``.
+
+    >>> y, members = np.array([1.0, 7.0]), np.array([0, 1])
+    >>> leaf_quantiles(np.array([[1]]), np.array([0.5]), y, members, np.ones(2, int))
+    array([[7.]])
+    """
     order = np.argsort(y, kind="stable")
     place = np.empty(len(y), dtype=np.int64)
     place[order] = np.arange(len(y))
-    start, size = _member_ranges(forest)
-    members = place[forest.leaf_member_]
+    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    ranks = place[members]
     found = np.empty((len(leaves), len(levels)))
-    for i, own in enumerate(leaves + forest.leaf_start_[:-1]):
-        chosen = np.concatenate([members[start[leaf] : start[leaf] + size[leaf]] for leaf in own])
-        weight = np.repeat(1.0 / (size[own] * len(own)), size[own])
+    for i, own in enumerate(leaves):
+        chosen = np.concatenate([ranks[start[leaf] : start[leaf] + sizes[leaf]] for leaf in own])
+        weight = np.repeat(1.0 / (sizes[own] * len(own)), sizes[own])
         held = np.bincount(chosen, weight, len(y))
         at = np.searchsorted(np.cumsum(held), levels - 1e-12, side="left")
         found[i] = y[order[np.clip(at, int(chosen.min()), int(chosen.max()))]]
     return found
-
-
-def _member_ranges(forest: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the members of each leaf begin, and how many there are: leaves weigh what was drawn into them."""
-    kept = forest._grown()
-    size = np.rint(kept.weight).astype(np.int64) if forest.draws_ else kept.rows
-    return np.concatenate([[0], np.cumsum(size)[:-1]]), size
 
 
 class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True):
@@ -52,7 +53,7 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
 
     loss_name = "mean squared error"
 
-    def _truth(self, target: Target) -> Floats:
+    def _truth(self, target: Target) -> Matrix:
         return np.asarray(target.Y)
 
     def _score_of(self, errors: ForestErrors, target: Target, batch: Batch) -> float:
@@ -73,24 +74,24 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         given = {name: getattr(self, name) for name in names}
         return DecisionTreeRegressor(**{**given, "random_state": seed})
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return the mean prediction of the trees, or write it ``to`` a file."""
         several = getattr(self, "n_outputs_", 1)
         names = ["prediction"] if several == 1 else [f"prediction{o}" for o in range(several)]
         return self._answer(self._predict, X, to, names)
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         found = self._mean(X)
         return found[:, 0] if self.n_outputs_ == 1 else found
 
     @property
-    def oob_prediction_(self) -> Floats:
-        """The mean prediction for each row by the trees that have not seen it; 0 where none has not."""
+    def oob_prediction_(self) -> Vector:
+        """The mean prediction for each row by the trees that have not seen it; 0 where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = np.nan_to_num(self.oob_answers_)
         return found[:, 0] if self.n_outputs_ == 1 else found
 
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Matrix:
         """Return quantiles of the target for each row, (rows, quantiles).
 
         Every tree spreads a weight of 1 over the training rows in the leaf of a row; the quantiles are those
@@ -109,17 +110,20 @@ class NumberForest(NumberTargets, RegressorMixin, ReadableForest, abstract=True)
         if not len(getattr(self, "leaf_member_", ())):
             raise RefusalError("quantiles need the training rows of each leaf: fit with keep_members=True.")
         if self.n_outputs_ > 1:
-            raise RefusalError("quantiles are those of one target: fit one forest for each.")
+            raise RefusalError("quantiles are supported for one target only: fit one forest for each target.")
 
-        def of(rows: Any) -> Floats:
+        def of(rows: Any) -> Matrix:
             forest, counts = self._grown(), self._level_counts()
             leaves = np.concatenate([forest_apply(forest, x, counts) for x in self._blocks_of_rows(rows)])
-            return leaf_quantiles(self, leaves, levels)
+            # Leaves weigh what was drawn into them.
+            sizes = np.rint(forest.weight).astype(np.int64) if self.draws_ else forest.rows
+            numbers = leaves + self.leaf_start_[:-1]
+            return leaf_quantiles(numbers, levels, self.member_target_[:, 0], self.leaf_member_, sizes)
 
         return np.asarray(self._answer(of, X))
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """Return the ends of the middle share ``level`` of the target for each row, (rows, 2)."""
+    def predict_interval(self, X: Any, level: float = 0.9) -> Matrix:
+        """Return the prediction interval of probability ``level`` for each row, (rows, 2)."""
         if not 0 < level < 1:
             raise ParameterError(f"level={level!r} must lie between 0 and 1.")
         return self.predict_quantiles(X, ((1.0 - level) / 2.0, (1.0 + level) / 2.0))

@@ -30,7 +30,7 @@ from surefit.models.tree.nodes.parameters import (
 
 
 class RandomForestClassifier(ClassForest):
-    r"""Grow trees from bootstraps of the rows, each split the best of some columns, and average their shares.
+    r"""Grow trees from bootstraps of the rows, each split the best of some columns, and average them.
 
     .. math:: p(c \mid x) = \frac{1}{B} \sum_b p_b(c \mid x)
 
@@ -38,8 +38,8 @@ class RandomForestClassifier(ClassForest):
     proportion to their weights; ``bootstrap="poisson"`` draws each by its number, as a table larger than
     memory is drawn from, and grows the same trees. categorical_features, missing: as
     :class:`~surefit.DecisionTreeClassifier` has them. settled: stop once the loss of rows out of bag has
-    moved by no more than this share of itself over thirty trees. keep_members: keep the training rows of each
-    leaf.
+    changed by no more than this share of itself over thirty trees. keep_members: keep the training rows of
+    each leaf.
 
     The certificate is the share of wrong classes among rows out of bag, with its standard error;
     ``averaged_error`` says what more trees would bring.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,26 +11,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.diagnosis import Diagnosis
-from surefit.core.errors import DataError, RefusalError
+from surefit.core.errors import RefusalError
 from surefit.core.native.trees.forest_walk import forest_apply, forest_sums
 from surefit.core.native.trees.tree_apply import tree_apply
 from surefit.core.native.trees.tree_shuffle import tree_shuffle
-from surefit.core.trace import Trace
 from surefit.models.ensemble import jobs_for
 from surefit.models.tree.forests.base import Forest
 from surefit.models.tree.growing.forest_errors import judge
-from surefit.models.tree.growing.forest_grower import Grower
 from surefit.models.tree.growing.forest_samples import drawn_by, drawn_counts, drawn_rows, some_trees
 from surefit.models.tree.nodes.forest_arrays import answers_in_units, leaf_places, loss_unit
-from surefit.models.tree.nodes.node_arrays import decision_path
+from surefit.models.tree.nodes.node_arrays import Nodes, decision_path
 from surefit.models.tree.nodes.parameters import as_parameters
-from surefit.models.tree.rows.matrix import matrix_of, whole
-from surefit.models.tree.trees.base import DecisionTree
+from surefit.models.tree.rows.matrix import matrix_of
+from surefit.models.tree.targets.base import FittedRows, fitted_rows
+from surefit.models.tree.trees.base import DecisionTree, fitted_tree
 from surefit.resample.streams import stream
 
-Floats = NDArray[np.float64]
 SURE = 2.0  # standard errors above 0 from which on a column is worth something
 
 
@@ -41,16 +39,16 @@ class OutOfBagImportance:
     each: (trees, columns). impurity: the shares of ``feature_importances_``, for comparison.
     """
 
-    each: Floats
-    impurity: Floats
+    each: Matrix
+    impurity: Vector
 
     @property
-    def mean(self) -> Floats:
+    def mean(self) -> Vector:
         """The mean over trees."""
         return self.each.mean(axis=0)
 
     @property
-    def standard_error(self) -> Floats:
+    def standard_error(self) -> Vector:
         """That of the mean over trees; NaN for one tree."""
         trees = len(self.each)
         if trees < 2:
@@ -58,7 +56,7 @@ class OutOfBagImportance:
         return np.asarray(self.each.std(axis=0, ddof=1) / np.sqrt(trees))
 
     @property
-    def relevance(self) -> Floats:
+    def relevance(self) -> Vector:
         """The mean of absolute changes over the root of their squared deviations; 0 where nothing changes."""
         size = np.abs(self.each)
         middle = size.mean(axis=0)
@@ -67,7 +65,7 @@ class OutOfBagImportance:
 
     @property
     def overrated(self) -> NDArray[np.intp]:
-        """Columns that impurity gives a share, though shuffling them costs nothing that is sure.
+        """Columns of some impurity importance whose permutation does not raise the loss significantly.
 
         Impurity is lowered on the rows that a split was chosen by: columns with many values look useful by
         chance. Named are those with more than half of an equal share.
@@ -82,21 +80,8 @@ class OutOfBagImportance:
         return f"OutOfBagImportance({len(self.each)} trees; {', '.join(best)}; overrated: {overrated})"
 
 
-def out_of_bag_importance(forest: Any, X: Any, target: Any, n_repeats: int) -> OutOfBagImportance:
-    """Shuffle each column among the rows that a tree has not seen, tree by tree."""
-    cumulative = drawn_by(forest)
-    found = []
-    for t, seed in enumerate(forest.tree_seeds_.tolist()):
-        rows = np.flatnonzero(drawn_counts(seed, forest.draws_, len(X), cumulative) == 0)
-        if len(rows):
-            generator = stream(forest.seed_, t)
-            order = np.stack([generator.permutation(len(rows)) for _ in range(n_repeats)])
-            found.append(_of_tree(forest, t, np.ascontiguousarray(X[rows]), target.Y[rows], order))
-    return OutOfBagImportance(np.array(found), forest.feature_importances_)
-
-
-def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Floats:
-    nodes = forest._nodes_of(t)
+def shuffled_loss(nodes: Nodes, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.int64]) -> Vector:
+    """By how much the mean loss of a tree rises when each column is shuffled by these orders, (columns)."""
     change = np.zeros((X.shape[1], len(order), len(X), nodes.value.shape[1]))
     tree_shuffle(nodes.grown, nodes.value, X, order, change)
     said = nodes.value[tree_apply(nodes.grown, X)]
@@ -105,40 +90,12 @@ def _of_tree(forest: Any, t: int, X: NDArray[Any], Y: NDArray[Any], order: NDArr
     return np.asarray((after - before).mean(axis=(1, 2)))
 
 
-def _losses(said: Floats, Y: NDArray[Any], classes: tuple[int, ...]) -> Floats:
+def _losses(said: Matrix, Y: NDArray[Any], classes: tuple[int, ...]) -> Matrix:
     """The loss of each row: the share of outputs that are wrong, or the mean square."""
     if not classes:
         return np.asarray(((said - Y) ** 2).mean(axis=-1))
     parts = np.split(said, np.cumsum(classes)[:-1], axis=-1)
     return np.mean([part.argmax(axis=-1) != Y[:, o] for o, part in enumerate(parts)], axis=0)
-
-
-def tree_views(forest: Any) -> list[Any]:
-    """Return a fitted tree for each of the forest's; its classes are the numbers of the forest's."""
-    counts = forest._class_counts
-    classes: Any = [np.arange(count, dtype=np.float64) for count in counts]
-    found = []
-    for t, seed in enumerate(forest.tree_seeds_.tolist()):
-        view = forest._tree(int(seed))
-        arrays = as_parameters(
-            forest._nodes_of(t),
-            forest.kernel_criteria[forest.criterion],
-            forest.levels_,
-            int(seed),
-            forest.max_features_,
-            forest.n_outputs_,
-        )
-        for name in type(arrays).__dataclass_fields__:
-            setattr(view, f"{name}_", getattr(arrays, name))
-        if counts:
-            view.classes_ = classes[0] if len(classes) == 1 else list(classes)
-        view.n_features_in_ = forest.n_features_in_
-        view._schema = forest._schema
-        words = "share of the forest's certificate; it has none by itself"
-        view.certificate_ = Certificate("measured", words, 0.0, 1.0)
-        view.diagnosis_, view.trace_ = Diagnosis(), Trace()
-        found.append(view)
-    return found
 
 
 class ReadableForest(Forest, abstract=True):
@@ -149,8 +106,21 @@ class ReadableForest(Forest, abstract=True):
         """The trees, each as a fitted tree by itself; classes are numbered."""
         check_is_fitted(self)
         if "_views" not in self.__dict__:
-            self._views = tree_views(self)
+            self._views = [self._tree_view(t, int(seed)) for t, seed in enumerate(self.tree_seeds_)]
         return self._views
+
+    def _tree_view(self, t: int, seed: int) -> DecisionTree:
+        """One of the trees as a fitted tree by itself; its classes are the numbers of the forest's."""
+        kind, nodes = self.kernel_criteria[self.criterion], self._nodes_of(t)
+        arrays = as_parameters(nodes, kind, self.levels_, seed, self.max_features_, self.n_outputs_)
+        words = "nothing by itself; the certificate of the forest covers all its trees"
+        view: Any = fitted_tree(
+            self._tree(seed), arrays, self._schema, Certificate("measured", words, 0.0, 1.0)
+        )
+        classes: Any = [np.arange(count, dtype=np.float64) for count in self._class_counts]
+        if classes:
+            view.classes_ = classes[0] if len(classes) == 1 else classes
+        return view
 
     @property
     def estimator_(self) -> DecisionTree:
@@ -177,10 +147,11 @@ class ReadableForest(Forest, abstract=True):
         check_is_fitted(self)
         if not self.draws_:
             return [np.arange(self.rows_, dtype=np.int32)] * len(self.tree_seeds_)
-        return [drawn_rows(self, seed).astype(np.int32) for seed in self.tree_seeds_.tolist()]
+        seeds, by = self.tree_seeds_.tolist(), drawn_by(self.row_cumulative_)
+        return [drawn_rows(seed, self.draws_, self.rows_, by).astype(np.int32) for seed in seeds]
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """By how much the splits of each column lower the impurity, as shares that add up to 1."""
         check_is_fitted(self)
         each = np.maximum(self.tree_importance_, 0.0)
@@ -205,7 +176,7 @@ class ReadableForest(Forest, abstract=True):
         """Return by how much shuffling each column among rows out of bag raises the loss of the trees.
 
         X, y, sample_weight: those of the fit. ``mean`` and ``standard_error`` are over trees; ``overrated``
-        names the columns that ``feature_importances_`` makes too much of.
+        names the columns that ``feature_importances_`` overstates.
 
         >>> from surefit import RandomForestClassifier
         >>> rng = np.random.default_rng(0)
@@ -215,29 +186,36 @@ class ReadableForest(Forest, abstract=True):
         >>> bool(worth.mean[0] > 0.2), bool(abs(worth.mean[1]) < 0.1)
         (True, True)
         """
-        _, X, target = self._asked_again(X, y, sample_weight)
-        return out_of_bag_importance(self, X, replace(target, Y=self._in_units(target)), n_repeats)
+        rows = self._asked_again(X, y, sample_weight)
+        target, cumulative, found = self._in_units(rows.target), drawn_by(self.row_cumulative_), []
+        for t, seed in enumerate(self.tree_seeds_.tolist()):
+            own = np.flatnonzero(drawn_counts(seed, self.draws_, len(rows.X), cumulative) == 0)
+            if len(own):
+                generator = stream(self.seed_, t)
+                order = np.stack([generator.permutation(len(own)) for _ in range(n_repeats)])
+                block = np.ascontiguousarray(rows.X[own])
+                found.append(shuffled_loss(self._nodes_of(t), block, target[own], order))
+        return OutOfBagImportance(np.array(found), self.feature_importances_)
 
-    def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+    def oob_curve(self, X: Any, y: Any, sample_weight: Any = None) -> Vector:
         """Return the loss of rows out of bag after each tree; ``loss_curve_`` has it for blocks of them."""
-        batch, X, target = self._asked_again(X, y, sample_weight)
-        weight, levels = self._weights(batch), self._level_counts()
-        grower = Grower(self, X, target, weight, levels, self.seed_, by_number=self.draws_ < 0)
-        errors, forest = self._errors(batch, target), self._grown()
+        rows = self._asked_again(X, y, sample_weight)
+        by_number, levels = self.draws_ < 0, self._level_counts()
+        grower = self._grower(rows.X, rows.target, rows.weight, levels, self.seed_, by_number)
+        errors, forest = self._errors(rows.batch, rows.target), self._grown()
         for t in range(forest.trees):
-            judge(errors, some_trees(forest, t, t + 1), self.tree_seeds_[t : t + 1], X, grower)
+            tree = some_trees(forest, t, t + 1)
+            judge(errors, tree, tree.value, self.tree_seeds_[t : t + 1], grower)
             errors.record()
-        return np.array(errors.curve) / loss_unit(target)
+        return np.array(errors.curve) / loss_unit(rows.target)
 
-    def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _asked_again(self, X: Any, y: Any, sample_weight: Any) -> FittedRows:
         check_is_fitted(self)
         if not self.draws_:
-            raise RefusalError("trees that are grown from all rows leave none out: fit with bootstrap=True.")
-        classes = getattr(self, "classes_", None)
-        batch = whole(self._source(X, y, sample_weight, reset=False, classes=classes), type(self).__name__)
-        if len(batch) != self.rows_:
-            raise DataError(f"the trees drew from {self.rows_} rows, but these are {len(batch)}.")
-        return batch, matrix_of(batch.X, self.levels_), self._target(batch, self._weights(batch))
+            raise RefusalError("out-of-bag estimates need bootstrap samples: fit with bootstrap=True.")
+        rows = fitted_rows(self, X, y, sample_weight)
+        self._refuse_other_rows(len(rows.batch))
+        return rows
 
     @staticmethod
     def _in_units(target: Any) -> NDArray[Any]:
@@ -267,7 +245,7 @@ class ReadableForest(Forest, abstract=True):
             return
         yield matrix_of(X, self.levels_)
 
-    def _mean(self, X: Any, values: Floats | None = None) -> Floats:
+    def _mean(self, X: Any, values: Matrix | None = None) -> Matrix:
         """The mean of what the leaves of rows say."""
         forest = self._stored() if values is None else self._grown()  # of which only the latter has numbers
         levels = self._level_counts()
@@ -278,7 +256,7 @@ class ReadableForest(Forest, abstract=True):
         return np.divide(total, forest.trees, out=total)
 
     def decision_path(self, X: Any) -> tuple[csr_array, NDArray[np.int64]]:
-        """Return which nodes each row comes by, those of all trees side by side, and where each begins."""
+        """Return which nodes each row passes, those of all trees side by side, and where each tree begins."""
         leaves = self.apply(X)
         paths = [decision_path(self._nodes_of(t), leaves[:, t]) for t in range(leaves.shape[1])]
         return csr_array(hstack(paths, format="csr")), self.node_start_.copy()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.forest_columns import FEW_OF, forest_columns
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
 from surefit.core.native.trees.tree_grow import Rules
@@ -14,13 +15,12 @@ from surefit.models.tree.nodes.forest_arrays import in_target_units, tree_nodes
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.parameters import Target
 
-Floats = NDArray[np.float64]
 # Rows of a node up to which every value is looked at: where nodes look at few columns, and at many of them.
 ALL_VALUES, ALL_VALUES_IN_ORDER = 1024, 8192
 EXACT_CELLS = 100_000_000  # up to which "auto" sorts every column: see docs/trees.md
 
 
-def bins_know(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules) -> bool:
+def supports_bins(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules) -> bool:
     """Whether the search by bins knows all that is asked: one output, numbers, and plain rules."""
     return bool(
         (target.classes or kind == "squared")
@@ -31,14 +31,14 @@ def bins_know(target: Target, kind: str, levels: NDArray[np.int64], rules: Rules
     )
 
 
-def rows_told_apart(root: int, width: int, rules: Rules) -> int:
+def exact_search_rows(root: int, width: int, rules: Rules) -> int:
     """Return up to how many rows a node of a tree of ``root`` rows is searched value by value.
 
     Bins of a small table are fine enough for more of its nodes.
 
-    >>> [rows_told_apart(rows, 28, Rules()) for rows in (100, 20_000, 100_000)]
+    >>> [exact_search_rows(rows, 28, Rules()) for rows in (100, 20_000, 100_000)]
     [1024, 2500, 8192]
-    >>> rows_told_apart(100_000, 28, Rules(max_columns=5))
+    >>> exact_search_rows(100_000, 28, Rules(max_columns=5))
     1024
     """
     if rules.random_threshold or 0 < FEW_OF * rules.max_columns <= width:
@@ -47,7 +47,7 @@ def rows_told_apart(root: int, width: int, rules: Rules) -> int:
 
 
 def grow_by_bins(
-    X: NDArray[Any], target: Target, weight: Floats | None, kind: str, levels: NDArray[np.int64], rules: Rules
+    X: NDArray[Any], target: Target, weight: Vector | None, kind: str, levels: NDArray[np.int64], rules: Rules
 ) -> Nodes:
     """Grow one tree from all rows."""
     drawn = rules.random_threshold

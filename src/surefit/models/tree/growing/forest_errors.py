@@ -9,20 +9,20 @@ average of B trees has the mean squared error
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.trees.forest_grow import ForestArrays
 from surefit.core.native.trees.forest_walk import forest_sums
-from surefit.models.ensemble import jobs_for
 from surefit.models.tree.growing.forest_grower import Grower
 from surefit.models.tree.growing.forest_samples import drawn_counts
-from surefit.models.tree.nodes.compact_forest import KeptForest, kept_forest
+from surefit.models.tree.nodes.compact_forest import compact_forest
 from surefit.models.tree.nodes.forest_store import ForestStore
+from surefit.models.tree.nodes.leaf_values import as_said
 from surefit.models.tree.nodes.parameters import Target
 
-Floats = NDArray[np.float64]
 Seeds = NDArray[np.uint64]
 
 
@@ -35,10 +35,10 @@ class ForestErrors:
     to both. Answers are taken about the truth's mean, which keeps the digits of squares.
     """
 
-    truth: Floats
-    weight: Floats
+    truth: Matrix
+    weight: Vector
     classes: tuple[int, ...] = ()
-    totals: Floats = field(init=False)
+    totals: Matrix = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
 
@@ -48,12 +48,12 @@ class ForestErrors:
         self.curve = []
 
     @property
-    def sums(self) -> Floats:
+    def sums(self) -> Matrix:
         """The sums of answers."""
         return self.totals[:, :-1]
 
     @property
-    def squares(self) -> Floats:
+    def squares(self) -> Vector:
         """The sums of their squares."""
         return self.totals[:, -1]
 
@@ -67,12 +67,12 @@ class ForestErrors:
         """Which rows have an answer, and weight."""
         return np.asarray((self.counts > 0) & (self.weight > 0))
 
-    def averages(self) -> Floats:
+    def averages(self) -> Matrix:
         """The mean answer for each row; NaN where there is none."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sums / self.counts[:, None])
 
-    def row_losses(self, rows: NDArray[np.bool_]) -> Floats:
+    def row_losses(self, rows: NDArray[np.bool_]) -> Vector:
         """The loss of rows that have an answer: the share of outputs that are wrong, or the mean square."""
         if not self.classes:
             gaps = self.sums[rows] / self.counts[rows, None] - self.truth[rows]
@@ -125,35 +125,37 @@ class ForestErrors:
         return float(np.average(((self.truth - middle) ** 2).mean(axis=1), weights=self.weight))
 
 
-def with_squares(value: Floats, target: Target) -> Floats:
+def with_squares(value: Matrix, target: Target) -> Matrix:
     """What leaves say, about the centre of the target, and the sum of its squares."""
     if not target.classes and target.centre is not None:
         value = (value - target.centre) * target.factor
     return np.column_stack([value, (value**2).sum(axis=1)])
 
 
-def judge(errors: ForestErrors, trees: KeptForest, seeds: Seeds, X: Any, grower: Grower) -> None:
-    """Add what trees say of rows that they have not seen, or of all where they leave none out."""
-    values = with_squares(trees.value, grower.target)
+def judge(errors: ForestErrors, trees: ForestArrays, value: Matrix, seeds: Seeds, grower: Grower) -> None:
+    """Add what trees say of rows that they have not seen, or of all where they leave none out.
+
+    value: what the leaves of the trees say, (leaves, width).
+    """
+    X, sample = grower.X, grower.sample
     left_out = None
-    if grower.sample.draws:
+    if sample.draws:
         left_out = np.empty((len(seeds), len(X)), dtype=np.uint8)
         for row, seed in zip(left_out, seeds.tolist(), strict=True):
-            row[:] = drawn_counts(seed, grower.sample.draws, len(X), grower.sample.cumulative) > 0
+            row[:] = drawn_counts(seed, sample.draws, len(X), sample.cumulative) > 0
     so_far = errors.totals, errors.counts
-    jobs = jobs_for(grower.model.n_jobs)
-    forest_sums(trees, X, values, grower.levels, left_out, more_than=so_far, _threads=jobs)
+    values = with_squares(value, grower.target)
+    forest_sums(trees, X, values, grower.levels, left_out, more_than=so_far, _threads=grower.jobs)
 
 
-def grow_into(store: ForestStore, errors: ForestErrors, seeds: Seeds, X: Any, grower: Grower) -> None:
-    """Grow trees into a store, one a thread at a time, and judge them.
+def grow_into(store: ForestStore, errors: ForestErrors, seeds: Seeds, grower: Grower) -> None:
+    """Grow trees into a store, one a thread at a time, and judge them as they were grown.
 
     What is needed to grow a tree is several times what is kept of it, so that few are at hand at a time.
     """
-    jobs = jobs_for(grower.model.n_jobs)
-    for at in range(0, len(seeds), jobs):
-        own = seeds[at : at + jobs]
+    classes = grower.target.classes
+    for at in range(0, len(seeds), grower.jobs):
+        own = seeds[at : at + grower.jobs]
         for t, grown in enumerate(grower.grow(own)):
-            tree = kept_forest(grown, grower.target.classes)
-            judge(errors, tree, own[t : t + 1], X, grower)
-            store.add(tree)
+            judge(errors, grown, as_said(grown.value, classes), own[t : t + 1], grower)
+            store.add(compact_forest(grown, classes))

@@ -10,29 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import RefusalError
 from surefit.core.native.trees.forest_draws import forest_draws
 from surefit.core.native.trees.forest_grow import GrownForest, Sample, joined, packed, sample_weights
 from surefit.core.native.trees.forest_walk import forest_apply
 from surefit.models.tree.growing.pruning import pruned_at
-from surefit.models.tree.nodes.compact_forest import KeptForest
+from surefit.models.tree.nodes.compact_forest import CompactForest
 from surefit.models.tree.nodes.forest_arrays import some_trees, tree_nodes
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.row_draws import row_counts
 from surefit.models.tree.targets.exact_sums import as_float, exact_sum
 
-Floats = NDArray[np.float64]
-
 
 def judged_blocks(
-    forest: KeptForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
-) -> Iterator[tuple[KeptForest, NDArray[np.uint64]]]:
+    forest: CompactForest, seeds: NDArray[np.uint64], counted: NDArray[np.int64]
+) -> Iterator[tuple[CompactForest, NDArray[np.uint64]]]:
     """The trees block by block, as they were judged."""
     for one, two in pairwise([0, *counted.tolist()]):
         yield some_trees(forest, one, two), seeds[one:two]
 
 
-def drawn_counts(seed: int, draws: int, rows: int, by: Floats | None) -> NDArray[np.uint32]:
+def drawn_counts(seed: int, draws: int, rows: int, by: Vector | None) -> NDArray[np.uint32]:
     """Return how often each row is in the sample of a tree.
 
     draws: of so many rows one after the other, ``by`` running sums of weights; where it is below 0, each row
@@ -48,23 +47,27 @@ def drawn_counts(seed: int, draws: int, rows: int, by: Floats | None) -> NDArray
     return row_counts(seed, 0, rows, -draws / as_float(exact_sum(by)) * by)
 
 
-def drawn_rows(model: Any, seed: int) -> NDArray[np.int64]:
-    """The rows of a tree's sample, each as often as it was drawn."""
-    return np.repeat(np.arange(model.rows_), drawn_counts(seed, model.draws_, model.rows_, drawn_by(model)))
+def drawn_rows(seed: int, draws: int, rows: int, by: Vector | None) -> NDArray[np.int64]:
+    """The rows of a tree's sample, each as often as it was drawn.
+
+    >>> drawn_rows(7, -10, 10, np.eye(10)[3]).tolist()[:2]
+    [3, 3]
+    """
+    return np.repeat(np.arange(rows), drawn_counts(seed, draws, rows, by))
 
 
-def drawn_by(model: Any) -> Floats | None:
-    """What the rows of samples were drawn by, as ``drawn_counts`` takes it."""
-    by: Floats = model.row_cumulative_
-    if len(by) == 1 and np.isnan(by[0]):
+def drawn_by(row_cumulative: Vector) -> Vector | None:
+    """What rows were drawn by, as ``drawn_counts`` takes it, from what a fitted forest keeps of it."""
+    if len(row_cumulative) == 1 and np.isnan(row_cumulative[0]):
         raise RefusalError(
-            "a forest that was learnt from a stream keeps no weights of its rows, so that the samples of its "
-            "trees cannot be told: learn it from rows in memory, with bootstrap='poisson' for the same trees."
+            "a forest fitted to a table larger than memory keeps no row weights, so the bootstrap samples of "
+            "its trees cannot be drawn again: fit it to rows in memory, with bootstrap='poisson' for the "
+            "same trees."
         )
-    return by if len(by) else None
+    return row_cumulative if len(row_cumulative) else None
 
 
-def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Floats:
+def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Vector:
     """The weight of each row in the sample of a tree."""
     if sample.draws < 0:
         counts = drawn_counts(seed, sample.draws, rows, sample.cumulative).astype(np.float64)
@@ -73,7 +76,7 @@ def weights_drawn(sample: Sample, rows: int, seed: int, target: Target) -> Float
 
 
 def packed_members(
-    forest: KeptForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
+    forest: CompactForest, X: Any, levels: Any, sample: Sample, seeds: NDArray[np.uint64]
 ) -> NDArray[np.int32]:
     """The rows of each leaf, as often as they were drawn, in the order of trees and leaves."""
     found = []
@@ -90,8 +93,8 @@ def packed_members(
     return np.concatenate(found)
 
 
-def leaf_drift(
-    forest: KeptForest,
+def leaf_change(
+    forest: CompactForest,
     X: Any,
     target: Target,
     levels: NDArray[np.int64],

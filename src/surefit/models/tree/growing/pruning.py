@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.models.tree.nodes.node_arrays import Nodes
-
-Floats = NDArray[np.float64]
 
 
 def kept_below(nodes: Nodes, cut: NDArray[np.bool_]) -> Nodes:
@@ -49,7 +48,7 @@ def kept_below(nodes: Nodes, cut: NDArray[np.bool_]) -> Nodes:
     return Nodes(below, nodes.value[keep], nodes.classes)
 
 
-def weakest_links(nodes: Nodes) -> tuple[list[int], Floats, Floats]:
+def weakest_links(nodes: Nodes) -> tuple[list[int], Vector, Vector]:
     r"""The nodes that lose their branch as a leaf gets dearer, the prices, and the impurity from then on.
 
     A branch with leaves :math:`L` below node t is worth :math:`\alpha_t = (R(t) - \sum_{l \in L} R(l)) /
@@ -97,7 +96,7 @@ def weakest_links(nodes: Nodes) -> tuple[list[int], Floats, Floats]:
     return order, np.array(alphas), np.array(impurities)
 
 
-def pruning_path(nodes: Nodes) -> tuple[Floats, Floats]:
+def pruning_path(nodes: Nodes) -> tuple[Vector, Vector]:
     """The prices of a leaf at which the tree loses a branch, 0 first, and its impurity from each on."""
     _, alphas, impurities = weakest_links(nodes)
     return alphas, impurities
@@ -127,7 +126,7 @@ def simplified(nodes: Nodes, same: NDArray[np.int64]) -> Nodes:
     return kept_below(nodes, cut)
 
 
-def reduced_error_cuts(nodes: Nodes, errors: Floats) -> NDArray[np.bool_]:
+def reduced_error_cuts(nodes: Nodes, errors: Vector) -> NDArray[np.bool_]:
     """Which nodes to make leaves, one after the other, as long as that does not raise the validation error.
 
     errors: of each node, what its rows of the validation part would lose if it were a leaf. Each time the

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.node_random import MASK, mixed
 from surefit.core.native.trees.tree_grow import FEW_LEVELS, Grown
 from surefit.models.tree.nodes.node_arrays import Nodes
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -78,14 +78,14 @@ def between(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def number_ways(x: Floats, most: int = 256) -> NDArray[np.bool_]:
+def number_splits(x: Vector, most: int = 256) -> NDArray[np.bool_]:
     """Who goes left at each threshold, (m, rows), missing rows on either side; of very many, some."""
     values = np.unique(x[~np.isnan(x)])
     few = values if len(values) <= most else values[np.linspace(0, len(values) - 1, most).astype(int)]
     return _with_missing([x <= value for value in few], x)
 
 
-def drawn_way(x: Floats, column: int, seed: int) -> NDArray[np.bool_]:
+def drawn_split(x: Vector, column: int, seed: int) -> NDArray[np.bool_]:
     """Who goes left at the threshold that the node draws, (1, rows); none where a column does not vary."""
     gone = np.isnan(x)
     known = x[~gone]
@@ -95,7 +95,7 @@ def drawn_way(x: Floats, column: int, seed: int) -> NDArray[np.bool_]:
     return np.where(gone, missing_left, x <= at)[None]
 
 
-def level_ways(x: Floats, sums: Floats, weight: Floats, orders: list[int]) -> NDArray[np.bool_]:
+def level_splits(x: Vector, sums: Matrix, weight: Vector, orders: list[int]) -> NDArray[np.bool_]:
     """Who goes left by each set of levels that a search looks at, (m, rows).
 
     sums: what each row adds, (rows, width); orders: by which of them levels may be put in order.
@@ -116,7 +116,7 @@ def level_ways(x: Floats, sums: Floats, weight: Floats, orders: list[int]) -> ND
     return _with_missing(ways, x)
 
 
-def _with_missing(ways: list[Any], x: Floats) -> NDArray[np.bool_]:
+def _with_missing(ways: list[Any], x: Vector) -> NDArray[np.bool_]:
     gone = np.isnan(x)
     found = [way for way in ways if way.any() and not way.all()]
     if gone.any():

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import NODE, ForestArrays, GrownForest, leaf_numbers
 from surefit.core.native.trees.forest_walk import said_by_leaves
 from surefit.models.tree.nodes.leaf_slots import WIDE, as_digits, fact_in, halves, is_digit, rows_in, whole_of
 from surefit.models.tree.nodes.leaf_values import in_place, least_impurity, least_weight, shared_rows, single
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptForest(ForestArrays):
+class CompactForest(ForestArrays):
     """The trees of a ``GrownForest`` as they are kept.
 
     leaf_value: (different, width), what leaves say; no rows where nodes say it. leaf_weight: of leaves, empty
@@ -34,21 +34,21 @@ class KeptForest(ForestArrays):
     (``wide_forest.py``), and the properties below are not there.
     """
 
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
-    inner_value: Floats
+    inner_value: Matrix
     inner_impurity: NDArray[Any]
 
     @property
-    def value(self) -> Floats:
+    def value(self) -> Matrix:
         """What leaves say, (leaves, width)."""
         if not self.is_shared:
             return said_by_leaves(self, self.leaf_value.shape[1])
         return np.asarray(self.leaf_value[said_by_leaves(self, 1)[:, 0].astype(np.intp)])
 
     @property
-    def said(self) -> Floats | int:
+    def said(self) -> Matrix | int:
         """The same as the walk takes it."""
         return self.leaf_value if self.is_shared else self.leaf_value.shape[1]
 
@@ -62,7 +62,7 @@ class KeptForest(ForestArrays):
         """What may stand beside the rows of leaves."""
         return self.leaf_weight, self.leaf_impurity
 
-    def _slots(self) -> NDArray[np.int64]:
+    def slots(self) -> NDArray[np.int64]:
         """The number in place of the column of each leaf."""
         at, number = leaf_numbers(self)
         found = np.empty(len(at), dtype=np.int64)
@@ -72,24 +72,24 @@ class KeptForest(ForestArrays):
     @property
     def rows(self) -> NDArray[np.int64]:
         """How many rows each leaf holds."""
-        return rows_in(self._slots(), self.facts)
+        return rows_in(self.slots(), self.facts)
 
     @property
-    def weight(self) -> Floats:
+    def weight(self) -> Vector:
         """The weight of each leaf."""
         if not len(self.leaf_weight):
             return self.rows.astype(np.float64)
-        return fact_in(self._slots(), self.facts, 0).astype(np.float64)
+        return fact_in(self.slots(), self.facts, 0).astype(np.float64)
 
     @property
-    def impurity(self) -> Floats:
+    def impurity(self) -> Vector:
         """The impurity of each leaf; 0 for classes, whose shares tell it."""
         if not len(self.leaf_impurity):
             return np.zeros(int(self.leaf_start[-1]))
-        return fact_in(self._slots(), self.facts, 1).astype(np.float64)
+        return fact_in(self.slots(), self.facts, 1).astype(np.float64)
 
     @property
-    def inner(self) -> Floats:
+    def inner(self) -> Matrix:
         """Impurity and value of all nodes, where leaves do not tell them; else empty."""
         if not len(self.inner_value):
             return np.empty((0, 1 + self.leaf_value.shape[1]))
@@ -101,7 +101,7 @@ class KeptForest(ForestArrays):
         return found
 
 
-def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
+def compact_forest(forest: GrownForest, classes: tuple[int, ...]) -> CompactForest:
     """The trees as they are kept, given those with shares of classes, or predictions, as values.
 
     The nodes are theirs from here on: they are changed where they stand.
@@ -121,7 +121,7 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     cost = np.empty(0) if classes else least_impurity(forest.impurity, len(split) > 0)
     slots, (weight, cost) = as_digits(forest.rows, (weight, cost))
     nodes["feature"][at] = -1 - slots[number]
-    return KeptForest(
+    return CompactForest(
         **{entry.name: getattr(forest, entry.name) for entry in fields(ForestArrays)},
         leaf_value=value,
         leaf_weight=weight,
@@ -131,18 +131,18 @@ def kept_forest(forest: GrownForest, classes: tuple[int, ...]) -> KeptForest:
     )
 
 
-def without_digits(forest: KeptForest) -> KeptForest:
+def without_digits(forest: CompactForest) -> CompactForest:
     """The same, with nothing beside the rows of leaves."""
     if not any(map(is_digit, forest.facts)):
         return forest
     at, number = leaf_numbers(forest)
-    packed, slots = forest.nodes.copy(), forest._slots()
+    packed, slots = forest.nodes.copy(), forest.slots()
     packed.view(NODE).reshape(-1)["feature"][at] = -1 - forest.rows[number]
     weight, cost = (fact_in(slots, forest.facts, which) for which in (0, 1))
     return replace(forest, nodes=packed, leaf_weight=weight, leaf_impurity=cost)
 
 
-def leaf_ranks(forest: KeptForest) -> tuple[Whole, Whole]:
+def leaf_ranks(forest: CompactForest) -> tuple[Whole, Whole]:
     """Return the places of leaves among all nodes, and the number of each in a walk of its tree."""
     nodes = forest.nodes.view(NODE).reshape(-1)
     starts = forest.node_start[:-1]
@@ -162,7 +162,7 @@ def leaf_ranks(forest: KeptForest) -> tuple[Whole, Whole]:
     return at, first[at]
 
 
-def widened(forest: KeptForest) -> KeptForest:
+def widened(forest: CompactForest) -> CompactForest:
     """Return a forest as it is stored: where leaves do not tell impurities, these stand with them."""
     if forest.inner_impurity.dtype != np.float32:
         return forest
@@ -178,7 +178,7 @@ def widened(forest: KeptForest) -> KeptForest:
     return replace(plain, nodes=packed, inner_impurity=kept[0], leaf_weight=kept[1], leaf_impurity=kept[2])
 
 
-def numbered(forest: KeptForest) -> KeptForest:
+def numbered(forest: CompactForest) -> CompactForest:
     """Return a stored forest with the numbers of its leaves, which others work with."""
     if not is_digit(forest.inner_impurity):
         return forest
@@ -199,6 +199,6 @@ def numbered(forest: KeptForest) -> KeptForest:
     )
 
 
-def _among_all(forest: KeptForest, at: Whole) -> Whole:
+def _among_all(forest: CompactForest, at: Whole) -> Whole:
     """The number of the first leaf of the tree of each of some nodes."""
     return forest.leaf_start[np.searchsorted(forest.node_start, at, side="right") - 1]

@@ -1,10 +1,10 @@
 """What one tree keeps: 16 bytes a node, and of leaves what no other number tells.
 
 A leaf has neither a threshold nor a column: what it says and how many rows it holds stand there, as in
-``kept_forest.py``, with what else fits beside the latter (``leaf_slots.py``). Nor has it a right child: how
-many rows a split node holds stands there, since rows that go both ways do not add up. Where they do, a tree
-of absolute errors has room there for more, by how much a split lowers them first of all. There is one leaf
-more than there are splits, so each has a place.
+``compact_forest.py``, with what else fits beside the latter (``leaf_slots.py``). Nor has it a right child:
+how many rows a split node holds stands there, since rows that go both ways do not add up. Where they do, a
+tree of absolute errors has room there for more, by how much a split lowers them first of all. There is one
+leaf more than there are splits, so each has a place.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import MISSING_LEFT
 from surefit.core.native.trees.tree_apply import splits_of
 from surefit.core.native.trees.tree_grow import Grown
@@ -23,30 +24,28 @@ from surefit.models.tree.nodes.leaf_values import in_place, least_impurity, leas
 from surefit.models.tree.nodes.node_arrays import Nodes, decreases
 from surefit.models.tree.nodes.node_facts import NodeFacts, add_up
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeptTree:
+class CompactTree:
     """One tree as it is kept, in the order of a walk that goes left first: see ``Splits``.
 
     right: of a leaf, how many rows the split node of the same number holds, unless inner_decrease stands
-    beside the rows of leaves. leaf_value, leaf_weight, leaf_impurity, inner_value: as ``KeptForest`` has
+    beside the rows of leaves. leaf_value, leaf_weight, leaf_impurity, inner_value: as ``CompactForest`` has
     them. inner_decrease: by how much splits lower impurity, where leaves do not tell it: impurities
     themselves would lose its digits.
     """
 
     feature: NDArray[np.int32]
-    threshold: Floats
+    threshold: Vector
     right: NDArray[np.int32]
     level_bits: NDArray[np.uint64]
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
-    inner_value: Floats
+    inner_value: Matrix
     inner_decrease: NDArray[Any]
 
-    def said(self, leaves: NDArray[np.int64]) -> Floats:
+    def said(self, leaves: NDArray[np.int64]) -> Matrix:
         """What leaves say, given the numbers of their nodes."""
         said = self.threshold[leaves]
         if len(self.leaf_value):
@@ -95,7 +94,7 @@ class KeptTree:
         return Nodes(grown, found.value, classes)
 
 
-def kept_tree(nodes: Nodes, kind: str) -> KeptTree:
+def compact_tree(nodes: Nodes, kind: str) -> CompactTree:
     """A tree as it is kept; kind: the kernel's name of its criterion."""
     grown, leaf, absolute = nodes.grown, ~nodes.inner, kind == "absolute"
     splits = splits_of(grown)
@@ -117,7 +116,7 @@ def kept_tree(nodes: Nodes, kind: str) -> KeptTree:
         threshold[leaf], value = value[:, -1], value[:0].copy()
     else:
         value, threshold[leaf] = shared_rows(value)
-    return KeptTree(
+    return CompactTree(
         feature,
         threshold,
         right,

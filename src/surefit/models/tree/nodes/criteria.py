@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.count_distance import count_distance
-
-Floats = NDArray[np.float64]
 
 # The name of the kernel's criterion for each that a user may ask for.
 CLASS_CRITERIA = {
@@ -34,8 +33,8 @@ NUMBER_CRITERIA = {
 
 
 def terms(
-    Y: NDArray[Any], weight: Floats, criterion: str, classes: tuple[int, ...], about: Floats | None = None
-) -> Floats:
+    Y: NDArray[Any], weight: Vector, criterion: str, classes: tuple[int, ...], about: Vector | None = None
+) -> Matrix:
     """Return what each row adds to the sums of its node; ``about``: of counts whose splits are scored."""
     if classes:
         each = [np.eye(k)[Y[:, o].astype(np.intp)] for o, k in enumerate(classes)]
@@ -45,7 +44,7 @@ def terms(
     return np.hstack([Y, Y * Y]) * weight[:, None]
 
 
-def count_costs(Y: Floats, weight: Floats, mean: Floats) -> Floats:
+def count_costs(Y: Matrix, weight: Vector, mean: Vector) -> Vector:
     """Return the Poisson distance of each row from a mean, a mean over outputs, times its weight.
 
     >>> count_costs(np.array([[1.0], [3.0]]), np.ones(2), np.array([2.0])).round(3).tolist()
@@ -54,12 +53,12 @@ def count_costs(Y: Floats, weight: Floats, mean: Floats) -> Floats:
     return np.asarray(count_distance(Y - mean, mean).mean(axis=1) * weight)
 
 
-def x_log_x(x: Floats) -> Floats:
+def x_log_x(x: Vector) -> Vector:
     """Return x log x, which is 0 at 0."""
     return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
 
 
-def impurity(sums: Floats, weight: Floats, criterion: str, classes: tuple[int, ...]) -> Floats:
+def impurity(sums: Matrix, weight: Vector, criterion: str, classes: tuple[int, ...]) -> Vector:
     """Return the impurity of nodes, (m,), the mean over outputs, from their sums, (m, width); not of counts.
 
     >>> impurity(np.array([[1.0, 3.0]]), np.array([4.0]), "gini", (2,))
@@ -82,14 +81,14 @@ def impurity(sums: Floats, weight: Floats, criterion: str, classes: tuple[int, .
 
 
 def gain(
-    left: Floats,
-    wl: Floats,
-    whole: Floats,
-    weight: Floats,
+    left: Matrix,
+    wl: Vector,
+    whole: Matrix,
+    weight: Vector,
     criterion: str,
     classes: tuple[int, ...],
-    about: Floats | None = None,
-) -> Floats:
+    about: Vector | None = None,
+) -> Vector:
     """Return how good splits of a node are: the fall of its impurity, the gain ratio or phi squared.
 
     >>> whole, left = np.array([[2.0, 2.0]]), np.array([[2.0, 0.0]])
@@ -115,7 +114,7 @@ def gain(
     return np.asarray(np.where((wl > 0) & (wr > 0), found, -np.inf))
 
 
-def _count_gain(left: Floats, wl: Floats, whole: Floats, weight: Floats, about: Floats) -> Floats:
+def _count_gain(left: Matrix, wl: Vector, whole: Matrix, weight: Vector, about: Vector) -> Vector:
     """How far the means of both sides lie from that of the node; a side without counts is barred."""
     k = left.shape[1] // 2
     gap, wr = left[:, :k] - whole[:, :k] * (wl / weight)[:, None], weight - wl
@@ -126,14 +125,14 @@ def _count_gain(left: Floats, wl: Floats, whole: Floats, weight: Floats, about: 
     return np.asarray(np.where(barred.any(axis=1), -np.inf, found.mean(axis=1) / weight))
 
 
-def _ratio(left: Floats, wl: Floats, whole: Floats, weight: Floats, classes: tuple[int, ...]) -> Floats:
+def _ratio(left: Matrix, wl: Vector, whole: Matrix, weight: Vector, classes: tuple[int, ...]) -> Vector:
     """The information gain of all outputs over the entropy of the sides."""
     share = wl / weight
     sides = -(x_log_x(share) + x_log_x(1.0 - share)) / np.log(2.0)
     return gain(left, wl, whole, weight, "entropy", classes) / sides
 
 
-def _phi_squared(left: Floats, wl: Floats, whole: Floats, weight: Floats, classes: tuple[int, ...]) -> Floats:
+def _phi_squared(left: Matrix, wl: Vector, whole: Matrix, weight: Vector, classes: tuple[int, ...]) -> Vector:
     """Pearson's statistic of sides by classes, over the weight; a mean over outputs."""
     wr = weight - wl
     gap = left - whole * (wl / weight)[:, None]
@@ -144,7 +143,7 @@ def _phi_squared(left: Floats, wl: Floats, whole: Floats, weight: Floats, classe
 HALF_BLUR = 32 * float(np.finfo(float).eps)  # of a sum of shares of rows, which are rounded themselves
 
 
-def weighted_median(y: Floats, w: Floats) -> float:
+def weighted_median(y: Vector, w: Vector) -> float:
     """The number with half of the weight on either side; half-way where two would do.
 
     >>> weighted_median(np.array([1.0, 2.0, 9.0]), np.array([1.0, 1.0, 2.0]))
@@ -160,8 +159,8 @@ def weighted_median(y: Floats, w: Floats) -> float:
 
 
 def medians(
-    Y: NDArray[Any], w: Floats, rows: NDArray[np.int64], start: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+    Y: NDArray[Any], w: Vector, rows: NDArray[np.int64], start: NDArray[np.int64]
+) -> tuple[Vector, Vector]:
     """Return the median and the mean absolute deviation of each node and output."""
     shape = (len(start) - 1, Y.shape[1])
     found, spread = np.empty(shape), np.empty(shape)
@@ -173,7 +172,7 @@ def medians(
     return found, spread
 
 
-def absolute_gains(Y: NDArray[Any], w: Floats, sides: NDArray[np.bool_]) -> Floats:
+def absolute_gains(Y: NDArray[Any], w: Vector, sides: NDArray[np.bool_]) -> Vector:
     """The fall of the mean absolute deviation by each way to send rows, (m, rows): True goes left."""
     before = np.zeros(len(sides))
     after = np.zeros(len(sides))
@@ -185,7 +184,7 @@ def absolute_gains(Y: NDArray[Any], w: Floats, sides: NDArray[np.bool_]) -> Floa
     return (before - after) / (w.sum() * Y.shape[1])
 
 
-def _deviations(y: Floats, w: Floats, takes: NDArray[np.bool_]) -> Floats:
+def _deviations(y: Vector, w: Vector, takes: NDArray[np.bool_]) -> Vector:
     """The weighted deviations from the median of each choice of rows, which are sorted by y."""
     chosen = takes * w
     cumulative = np.cumsum(chosen, axis=1)

@@ -9,17 +9,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.forest_grow import MISSING_LEFT, NODE, GrownForest
 from surefit.core.native.trees.tree_grow import Grown
 from surefit.core.parameters import Interval
-from surefit.models.tree.nodes.compact_forest import KeptForest
+from surefit.models.tree.nodes.compact_forest import CompactForest
 from surefit.models.tree.nodes.leaf_slots import is_digit
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.node_facts import NodeFacts, add_up
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.rows.matrix import Levels
-
-Floats = NDArray[np.float64]
 
 # Types of parameters that all forests have.
 OutOfBag = bool | Callable[..., Any]
@@ -31,7 +30,7 @@ ForestMissing = Literal["learned", "category"]
 
 @dataclass(frozen=True, slots=True)
 class ForestParameters:
-    """The trees, as ``KeptForest`` has them, and what is needed to draw their samples again.
+    """The trees, as ``CompactForest`` has them, and what is needed to draw their samples again.
 
     loss_curve: the loss of rows out of bag, or of all where trees leave none out, after each block of trees;
     loss_trees: how many trees there were then.
@@ -46,34 +45,34 @@ class ForestParameters:
     and empty otherwise.
     """
 
-    loss_curve: Floats
+    loss_curve: Vector
     loss_trees: NDArray[np.int64]
     member_error: float
     member_correlation: float
     nodes: NDArray[np.uint64]
     node_start: NDArray[np.int64]
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
     leaf_start: NDArray[np.int64]
-    tree_importance: Floats
+    tree_importance: Matrix
     level_bits: NDArray[np.uint64]
     level_start: NDArray[np.int64]
-    inner_value: Floats
+    inner_value: Matrix
     inner_impurity: NDArray[Any]
     tree_seeds: NDArray[np.uint64]
     levels: Levels
     seed: int
     draws: int
     rows: int
-    row_cumulative: Floats
+    row_cumulative: Vector
     searched_by_bins: bool
     max_features: int
     n_outputs: int
-    oob_answers: Floats
+    oob_answers: Matrix
     oob_value: float
     leaf_member: NDArray[np.int32]
-    member_target: Floats
+    member_target: Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class ClassForestParameters(ForestParameters):
     classes: Any
 
 
-def answers_in_units(answers: Floats, target: Target) -> Floats:
+def answers_in_units(answers: Matrix, target: Target) -> Matrix:
     """Answers for a scaled target, in the units of the target as it came."""
     if target.classes:
         return answers
@@ -137,7 +136,7 @@ def some_trees(forest: Any, first: int, last: int) -> Any:
 
 
 def walk_order(
-    forest: KeptForest | GrownForest, t: int
+    forest: CompactForest | GrownForest, t: int
 ) -> tuple[Any, NDArray[np.int64], list[NDArray[np.int64]]]:
     """The nodes of a tree, the place of each in a walk that goes left first, and the nodes of each depth."""
     nodes = forest.nodes[forest.node_start[t] : forest.node_start[t + 1]].view(NODE).reshape(-1)
@@ -159,7 +158,7 @@ def walk_order(
     return nodes, place, depths
 
 
-def leaf_places(forest: KeptForest, t: int) -> NDArray[np.int64]:
+def leaf_places(forest: CompactForest, t: int) -> NDArray[np.int64]:
     """The place of each leaf of a tree among the nodes of ``tree_nodes``."""
     nodes, place, _ = walk_order(forest, t)
     leaves = np.flatnonzero(nodes["feature"] < 0)
@@ -169,7 +168,11 @@ def leaf_places(forest: KeptForest, t: int) -> NDArray[np.int64]:
 
 
 def tree_nodes(
-    forest: KeptForest | GrownForest, t: int, kind: str, classes: tuple[int, ...], levels: NDArray[np.int64]
+    forest: CompactForest | GrownForest,
+    t: int,
+    kind: str,
+    classes: tuple[int, ...],
+    levels: NDArray[np.int64],
 ) -> Nodes:
     """A tree as arrays, one entry a node; what inner nodes would say is added up from their leaves.
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.native.trees.forest_grow import NODE, joined, leaf_numbers
-from surefit.models.tree.nodes.compact_forest import KeptForest
+from surefit.models.tree.nodes.compact_forest import CompactForest
 from surefit.models.tree.nodes.leaf_slots import (
+    FLOATS,
     fact_in,
     fitting,
     is_digit,
@@ -32,7 +33,7 @@ Facts = tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]
 class ForestStore:
     """Trees as they come; all nodes stand in one array, which grows where it is."""
 
-    parts: list[KeptForest] = field(default_factory=list)  # without their nodes
+    parts: list[CompactForest] = field(default_factory=list)  # without their nodes
     nodes: Nodes = field(default_factory=lambda: np.empty((0, 2), dtype=np.uint64))
 
     @property
@@ -40,14 +41,14 @@ class ForestStore:
         """How many there are."""
         return sum(part.trees for part in self.parts)
 
-    def add(self, forest: KeptForest) -> None:
+    def add(self, forest: CompactForest) -> None:
         """Add trees, whose nodes are copied."""
         first = len(self.nodes)
         self.nodes.resize((first + len(forest.nodes), 2), refcheck=False)  # nobody else has seen it
         self.nodes[first:] = forest.nodes
         self.parts.append(replace(forest, nodes=np.empty((0, 2), dtype=np.uint64)))
 
-    def forest(self, *, last: bool) -> KeptForest:
+    def forest(self, *, last: bool) -> CompactForest:
         """Return all trees as one forest; after the last time the store has none."""
         nodes = self.nodes if last else self.nodes.copy()
         sizes = [int(part.node_start[-1]) for part in self.parts]
@@ -58,7 +59,7 @@ class ForestStore:
         return _joined_in(nodes, blocks)
 
 
-def _joined_in(nodes: Nodes, blocks: list[KeptForest]) -> KeptForest:
+def _joined_in(nodes: Nodes, blocks: list[CompactForest]) -> CompactForest:
     """The trees of blocks whose nodes stand in ``nodes`` one after the other, and are changed there."""
     if len(blocks) == 1:
         return replace(blocks[0], nodes=nodes)
@@ -92,22 +93,22 @@ def _joined_in(nodes: Nodes, blocks: list[KeptForest]) -> KeptForest:
     return replace(joined(bare), nodes=nodes, leaf_value=table, leaf_weight=weight, leaf_impurity=impurity)
 
 
-def _alike(blocks: list[KeptForest]) -> Callable[[KeptForest], Facts]:
+def _alike(blocks: list[CompactForest]) -> Callable[[CompactForest], Facts]:
     """What gives the rows, weights and impurities of a block's leaves, of the same types in all blocks."""
 
-    def told(block: KeptForest) -> Facts:
-        slots, facts = block._slots(), block.facts
+    def told(block: CompactForest) -> Facts:
+        slots, facts = block.slots(), block.facts
         return rows_in(slots, facts), fact_in(slots, facts, 0), fact_in(slots, facts, 1)
 
     def type_of(fact: NDArray[Any]) -> Any:
         if is_digit(fact):
-            return np.dtype(np.float32 if fact[2] else np.uint32)
+            return np.dtype(np.float32 if fact[FLOATS] else np.uint32)
         return fact.dtype if len(fact) else None
 
     weights, impurities = ({type_of(block.facts[which]) for block in blocks} for which in (0, 1))
     impurity_type = np.result_type(np.float32, *(impurities - {None}))
 
-    def in_half(block: KeptForest) -> bool:
+    def in_half(block: CompactForest) -> bool:
         rows, weight, _ = told(block)
         return np.array_equal((own := weight if len(weight) else rows).astype(np.float32), own)
 
@@ -115,7 +116,7 @@ def _alike(blocks: list[KeptForest]) -> Callable[[KeptForest], Facts]:
     if weights == {np.dtype(np.float32)} or (weight_type is np.float64 and all(map(in_half, blocks))):
         weight_type = np.float32
 
-    def alike(block: KeptForest) -> Facts:
+    def alike(block: CompactForest) -> Facts:
         rows, weight, impurity = told(block)
         if weights != {None}:
             weight = (weight if len(weight) else rows).astype(weight_type, copy=False)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Whole = NDArray[np.int64]
 Fact = NDArray[Any]
 ROOM = 2**31  # numbers from 0 on: the column of a leaf is -1 less its own
+BASE, FLOATS = 1, 2  # where they stand in a fact that is kept as least, base and floats of its ``Span``
 WIDE = 2**63  # the same with the right child, which has the upper 32 bits
 
 
@@ -109,7 +110,7 @@ def rows_in(number: Whole, facts: Sequence[Fact]) -> Whole:
     [5, 9]
     """
     for fact in facts:
-        number = number // int(fact[1]) if is_digit(fact) else number
+        number = number // int(fact[BASE]) if is_digit(fact) else number
     return number
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
+
 # Digits of a float32 suffice for deviations from medians, which nothing is predicted by.
 SINGLE = float(np.finfo(np.float32).eps) / 2
 
@@ -21,7 +22,16 @@ def in_place(width: int, classes: tuple[int, ...]) -> bool:
     return width == 1 or classes == (2,)
 
 
-def shared_rows(value: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def as_said(value: Matrix, classes: tuple[int, ...]) -> Matrix:
+    """Values of leaves with the bits that they have once they are kept: of two shares, only the second is.
+
+    >>> as_said(np.array([[0.7, 0.3]]), (2,)).tolist() == [[1.0 - 0.3, 0.3]]
+    True
+    """
+    return np.column_stack([1.0 - value[:, 1], value[:, 1]]) if classes == (2,) else value
+
+
+def shared_rows(value: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
     """The different rows, and which of them each is.
 
     >>> table, which = shared_rows(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]))
@@ -37,7 +47,7 @@ def shared_rows(value: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return value[first], which.reshape(-1)
 
 
-def least_weight(weight: Floats, rows: NDArray[np.int64]) -> NDArray[Any]:
+def least_weight(weight: Vector, rows: NDArray[np.int64]) -> NDArray[Any]:
     """Weights of leaves: nothing where rows tell them, and half the bytes where these hold all digits.
 
     >>> rows = np.array([1, 2])
@@ -56,7 +66,7 @@ def least_weight(weight: Floats, rows: NDArray[np.int64]) -> NDArray[Any]:
     return weight
 
 
-def least_impurity(impurity: Floats, absolute: bool) -> NDArray[Any]:
+def least_impurity(impurity: Vector, absolute: bool) -> NDArray[Any]:
     """Impurities of leaves: nothing where all are 0, and half the bytes of absolute deviations.
 
     >>> len(least_impurity(np.zeros(3), False)), least_impurity(np.ones(3), True).dtype.name
@@ -67,7 +77,7 @@ def least_impurity(impurity: Floats, absolute: bool) -> NDArray[Any]:
     return single(impurity) if absolute else impurity
 
 
-def single(deviations: Floats) -> NDArray[Any]:
+def single(deviations: Vector) -> NDArray[Any]:
     """The same with the digits of a float32, unless the largest is out of its range.
 
     >>> single(np.array([1e-60])).dtype.name, single(np.array([0.0, 1e-60, 1.0])).dtype.name

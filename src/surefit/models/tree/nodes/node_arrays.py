@@ -9,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_apply import tree_apply
 from surefit.core.native.trees.tree_grow import Grown
 
 Whole = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outline:
+class TreeStructure:
     """Of each node in a walk that goes left first: the one above it, -1 for the root, and how many are."""
 
     parents: Whole
     depths: Whole
 
     @classmethod
-    def of(cls, feature: NDArray[Any], right: NDArray[Any]) -> Outline:
+    def of(cls, feature: NDArray[Any], right: NDArray[Any]) -> TreeStructure:
         """That of stored splits: ``feature`` is negative for leaves, left children follow their parents.
 
-        >>> found = Outline.of(np.array([0, 1, -1, -1, -1]), np.array([4, 3, 0, 0, 0]))
+        >>> found = TreeStructure.of(np.array([0, 1, -1, -1, -1]), np.array([4, 3, 0, 0, 0]))
         >>> found.parents.tolist(), found.depths.tolist()
         ([-1, 0, 1, 1, 0], [0, 1, 2, 2, 1])
         """
@@ -62,7 +62,7 @@ class Nodes:
     """
 
     grown: Grown
-    value: Floats
+    value: Matrix
     classes: tuple[int, ...] = ()
 
     @property
@@ -83,7 +83,7 @@ class Nodes:
     @property
     def depths(self) -> NDArray[np.int64]:
         """How many splits are above each node."""
-        return Outline.of(self.grown.feature, self.grown.right).depths
+        return TreeStructure.of(self.grown.feature, self.grown.right).depths
 
     @property
     def parents(self) -> NDArray[np.int64]:
@@ -110,7 +110,7 @@ class Nodes:
         bits = np.unpackbits(grown.left_levels[start : start + words].view(np.uint8), bitorder="little")
         return np.flatnonzero(bits[:count])
 
-    def importances(self) -> Floats:
+    def importances(self) -> Vector:
         """The decrease of impurity by the splits of each column, as shares that add up to 1."""
         grown = self.grown
         at = np.flatnonzero(self.inner)
@@ -119,7 +119,7 @@ class Nodes:
         return total / total.sum() if total.sum() > 0 else total
 
 
-def decreases(nodes: Nodes) -> Floats:
+def decreases(nodes: Nodes) -> Vector:
     """By how much the split of each node lowers its impurity; 0 for leaves."""
     grown, at = nodes.grown, np.flatnonzero(nodes.inner)
     cost = grown.impurity * grown.weight
@@ -167,7 +167,7 @@ class TreeView:
         return np.where(self.nodes.inner, self.nodes.grown.feature, -2).astype(np.int64)
 
     @property
-    def threshold(self) -> Floats:
+    def threshold(self) -> Vector:
         """What goes left is at most this; -2 for a leaf, NaN for levels."""
         grown, inner = self.nodes.grown, self.nodes.inner
         levels = inner & (grown.levels[grown.feature] > 0)
@@ -179,7 +179,7 @@ class TreeView:
         return self.nodes.grown.missing_left
 
     @property
-    def impurity(self) -> Floats:
+    def impurity(self) -> Vector:
         """The impurity of each node."""
         return self.nodes.grown.impurity
 
@@ -189,7 +189,7 @@ class TreeView:
         return self.nodes.grown.rows
 
     @property
-    def weighted_n_node_samples(self) -> Floats:
+    def weighted_n_node_samples(self) -> Vector:
         """What those rows weigh."""
         return self.nodes.grown.weight
 
@@ -204,7 +204,7 @@ class TreeView:
         return int(self.n_classes.max())
 
     @property
-    def value(self) -> Floats:
+    def value(self) -> Matrix:
         """(nodes, outputs, classes): shares of classes, or one prediction an output."""
         nodes = self.nodes
         if not nodes.classes:
@@ -218,7 +218,7 @@ class TreeView:
         """Return the leaf of each row, dense or sparse."""
         return tree_apply(self.nodes.grown, X.toarray() if issparse(X) else X)
 
-    def predict(self, X: NDArray[Any]) -> Floats:
+    def predict(self, X: NDArray[Any]) -> Vector:
         """Return the value of the leaf of each row."""
         return self.value[self.apply(X)]
 
@@ -226,7 +226,7 @@ class TreeView:
         """Return which nodes each row comes by, as a sparse matrix of ones."""
         return decision_path(self.nodes, self.apply(X))
 
-    def compute_feature_importances(self, normalize: bool = True) -> Floats:
+    def compute_feature_importances(self, normalize: bool = True) -> Vector:
         """Return the decrease of impurity by column, as shares of all of it unless told otherwise."""
         found = self.nodes.importances()
         if normalize:
@@ -237,7 +237,7 @@ class TreeView:
         return found * spent
 
 
-def decision_path(nodes: Nodes | Outline, leaves: NDArray[np.int64]) -> csr_array:
+def decision_path(nodes: Nodes | TreeStructure, leaves: NDArray[np.int64]) -> csr_array:
     """Return which nodes lie above each of these leaves, themselves included."""
     parents, depths = nodes.parents, nodes.depths
     lengths = depths[leaves] + 1

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.count_distance import count_distance
 from surefit.models.tree.nodes.criteria import impurity
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -18,10 +18,10 @@ Whole = NDArray[np.int64]
 class NodeFacts:
     """Weight, rows, value (nodes, width) and impurity of each node."""
 
-    weight: Floats
+    weight: Vector
     rows: Whole
-    value: Floats
-    impurity: Floats
+    value: Matrix
+    impurity: Vector
 
 
 def add_up(
@@ -32,7 +32,7 @@ def add_up(
     right: Whole,
     kind: str,
     classes: tuple[int, ...],
-    told: Floats | None = None,
+    told: Vector | None = None,
 ) -> NodeFacts:
     """The facts of all nodes, given those of ``leaves``.
 
@@ -65,7 +65,7 @@ def add_up(
     return NodeFacts(weight, rows, value, cost)
 
 
-def _class_weights(own: NodeFacts) -> Floats:
+def _class_weights(own: NodeFacts) -> Vector:
     """The weights of classes in leaves; whole ones without the rounding of their shares."""
     weight = own.weight[:, None]
     held = own.value * weight
@@ -74,7 +74,7 @@ def _class_weights(own: NodeFacts) -> Floats:
     return np.where(whole, near, held)
 
 
-def _between(kind: str, share: Floats, one: Floats, two: Floats, both: Floats) -> Floats:
+def _between(kind: str, share: Vector, one: Vector, two: Vector, both: Vector) -> Vector:
     """What the impurity of a node has beyond that within its children."""
     if kind == "poisson":
         gap = one - two  # of which each side has the other's share

@@ -8,8 +8,8 @@ import numpy as np
 
 from surefit.core.native.trees.forest_grow import GrownForest
 from surefit.core.native.trees.tree_grow import Grown
-from surefit.models.tree.nodes.compact_forest import kept_forest
-from surefit.models.tree.nodes.compact_tree import kept_tree
+from surefit.models.tree.nodes.compact_forest import compact_forest
+from surefit.models.tree.nodes.compact_tree import compact_tree
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 
@@ -24,7 +24,7 @@ def tree_of_older_file(state: dict[str, Any], kind: str) -> dict[str, Any]:
     levels = np.zeros(state["n_features_in_"], dtype=np.int64)
     grown = Grown(**old, sums=value, left_levels=state["node_level_bits_"], levels=levels)
     nodes = Nodes(grown, value, _counts(state))
-    kept = kept_tree(nodes, kind)
+    kept = compact_tree(nodes, kind)
     listed = ("column", "threshold", "turned", "agreement")
     others = Surrogates.of_table(*(state[f"surrogate_{name}_"] for name in listed))
     return {name: own for name, own in state.items() if name.removesuffix("_") not in _GONE} | {
@@ -45,7 +45,7 @@ def forest_of_older_file(state: dict[str, Any]) -> dict[str, Any]:
     """The fitted values of a forest as it keeps them now."""
     if "leaf_rows_" not in state:
         return state
-    kept = kept_forest(
+    kept = compact_forest(
         GrownForest(
             state["nodes_"],
             state["node_start_"],

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_grow import Grown
 from surefit.core.parameters import Interval
-from surefit.models.tree.nodes.compact_tree import kept_tree
+from surefit.models.tree.nodes.compact_tree import compact_tree
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import Levels
-
-Floats = NDArray[np.float64]
 
 # Types of parameters that both trees have.
 Depth = Annotated[int, Interval(1, None)] | None
@@ -37,7 +36,7 @@ Monotone = list[Any] | tuple[Any, ...] | dict[str, Any] | NDArray[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class TreeParameters:
-    """A tree as ``KeptTree`` has it.
+    """A tree as ``CompactTree`` has it.
 
     importance: of columns, where what is kept of nodes has too few digits to tell it; else empty.
     levels: of each column, those its codes stand for; () where all are numbers. seed: of what was drawn.
@@ -45,25 +44,25 @@ class TreeParameters:
     What stands in for missing values follows, as ``Surrogates`` has it; empty where there are none.
     """
 
-    node_threshold: Floats
+    node_threshold: Vector
     node_feature: NDArray[np.int32]
     node_right: NDArray[np.int32]
     node_level_bits: NDArray[np.uint64]
-    leaf_value: Floats
+    leaf_value: Matrix
     leaf_weight: NDArray[Any]
     leaf_impurity: NDArray[Any]
-    inner_value: Floats
+    inner_value: Matrix
     inner_decrease: NDArray[Any]
-    importance: Floats
+    importance: Vector
     levels: Levels
     seed: int
     max_features: int
     n_outputs: int
     surrogate_node: NDArray[np.int32]
     surrogate_column: NDArray[np.int32]
-    surrogate_threshold: Floats
+    surrogate_threshold: Vector
     surrogate_turned: NDArray[np.uint8]
-    surrogate_agreement: Floats
+    surrogate_agreement: Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +75,17 @@ class Target:
 
     Y: NDArray[Any]
     classes: tuple[int, ...] = ()
-    centre: Floats | None = None
+    centre: Vector | None = None
     factor: float = 1.0
     power: int = 0
 
     @property
-    def grain(self) -> Floats | float:
+    def grain(self) -> Vector | float:
         """The last digit of an answer in units of Y: far from zero, leaves cannot say more of their rows."""
         return 0.0 if self.centre is None else np.finfo(np.float64).eps * np.abs(self.centre) * self.factor
 
 
-def in_units(grown: Grown, target: Target, value: Floats | None = None) -> Nodes:
+def in_units(grown: Grown, target: Target, value: Matrix | None = None) -> Nodes:
     """The tree of the scaled target, in the units of the target as it came."""
     weight = grown.weight[:, None]
     if target.classes:
@@ -101,7 +100,7 @@ def in_units(grown: Grown, target: Target, value: Floats | None = None) -> Nodes
     return Nodes(scaled, value)
 
 
-def _as_in(Y: NDArray[Any], medians: Floats) -> Floats:
+def _as_in(Y: NDArray[Any], medians: Vector) -> Vector:
     """Medians that are one of the numbers but for a rounding, as those numbers."""
     found = medians.copy()
     for o in range(Y.shape[1]):
@@ -132,7 +131,7 @@ def as_parameters(
     others: Surrogates | None = None,
 ) -> TreeParameters:
     """The arrays of a tree under the names that a model keeps them by; kind: the kernel's criterion."""
-    kept, others = kept_tree(nodes, kind), Surrogates.none() if others is None else others
+    kept, others = compact_tree(nodes, kind), Surrogates.none() if others is None else others
     return TreeParameters(
         kept.threshold,
         kept.feature,

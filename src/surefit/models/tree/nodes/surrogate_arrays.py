@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from surefit.core.arrays import Vector
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,9 +21,9 @@ class Surrogates:
 
     node: NDArray[np.int32]
     column: NDArray[np.int32]
-    threshold: Floats
+    threshold: Vector
     turned: NDArray[np.uint8]
-    agreement: Floats
+    agreement: Vector
 
     @classmethod
     def none(cls) -> Surrogates:
@@ -37,7 +37,7 @@ class Surrogates:
 
     @classmethod
     def of_table(
-        cls, column: NDArray[np.int32], threshold: Floats, turned: NDArray[np.uint8], agreement: Floats
+        cls, column: NDArray[np.int32], threshold: Vector, turned: NDArray[np.uint8], agreement: Vector
     ) -> Surrogates:
         """The same of tables with one row a node, whose column is -1 where there are no more.
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.readers.spill import SpillFolder, room_in
 from surefit.data.schema import Schema
@@ -22,8 +23,6 @@ from surefit.engine.base import Checkpointed, Engine
 from surefit.models.tree.rows.bins import Bins
 from surefit.models.tree.rows.matrix import Levels, matrix_of
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Coding:
@@ -31,8 +30,8 @@ class Coding:
 
     levels: Levels
     bins: Bins
-    factors: Floats | None = None  # of each class
-    standing: Callable[[NDArray[Any]], Floats] | None = None  # the scores that rows begin with
+    factors: Vector | None = None  # of each class
+    standing: Callable[[NDArray[Any]], Matrix] | None = None  # the scores that rows begin with
 
     def __call__(self, batch: Batch) -> Batch:
         """Make the codes."""
@@ -43,7 +42,7 @@ class Coding:
         return Batch(codes, y, row_weights(y, batch.weight, self.factors), batch.start, score)
 
 
-def row_weights(y: Floats, weight: Floats | None, factors: Floats | None) -> Floats | None:
+def row_weights(y: Vector, weight: Vector | None, factors: Vector | None) -> Vector | None:
     """Return the weights of rows, those of their classes included."""
     if factors is None:
         return weight

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.bin_columns import MOST_BINS, Codes, bin_columns
 from surefit.stats.sketch import Sketch, distinct_values
-
-Floats = NDArray[np.float64]
 
 # Quantiles of so many rows are within a fifth of a percent of rank of those of all, and sorting stays cheap.
 MOST_ROWS = 200_000
@@ -34,7 +33,7 @@ class Bins:
     ((array([1.5, 3. ]),), [3], [1, 2])
     """
 
-    edges: tuple[Floats, ...]
+    edges: tuple[Vector, ...]
     levels: NDArray[np.int64]
 
     @property
@@ -54,7 +53,7 @@ class Bins:
 
 
 def find_bins(
-    X: Any, weight: Floats | None = None, max_bins: int = MOST_BINS, levels: NDArray[np.int64] | None = None
+    X: Any, weight: Vector | None = None, max_bins: int = MOST_BINS, levels: NDArray[np.int64] | None = None
 ) -> Bins:
     """Cut each column of numbers at its quantiles, or between all its values where these are few.
 
@@ -92,7 +91,7 @@ def edges_from_sketch(
     return Bins(tuple(edges), levels)
 
 
-def quantile_edges(values: Floats, weights: Floats, max_bins: int) -> Floats:
+def quantile_edges(values: Vector, weights: Vector, max_bins: int) -> Vector:
     """Return the edges between distinct values in ascending order: at midpoints, or at quantiles of many.
 
     A quantile that falls between two values is their mean.
@@ -112,7 +111,7 @@ def quantile_edges(values: Floats, weights: Floats, max_bins: int) -> Floats:
     return np.clip(np.unique((values[at] + values[after]) / 2), -np.finfo(float).max, LARGEST)
 
 
-def _drawn(rows: int, weight: Floats | None) -> NDArray[np.int64]:
+def _drawn(rows: int, weight: Vector | None) -> NDArray[np.int64]:
     """Rows drawn by their weights, always the same ones, so that bins depend on the data alone."""
     places = np.sort(np.random.default_rng(0).random(MOST_ROWS))
     if weight is None:

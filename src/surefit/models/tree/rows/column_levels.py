@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.tree.rows.matrix import Levels, category_mask, find_levels, matrix_of
+from surefit.models.tree.rows.matrix import Levels, find_levels, matrix_of
 from surefit.stats.sketch import Sketch
 
 
@@ -25,13 +25,13 @@ class _LevelsOf:
         return find_levels(batch.X, self.mask, self.names, self.own_level)
 
 
-def levels_of(model: Any, source: Source, engine: Engine, own_level: bool = False) -> Levels:
-    """Return the levels of each column that is split by them; ``own_level`` makes one of what is missing."""
-    schema, who = source.schema, type(model).__name__
-    mask = category_mask(model.categorical_features, schema, model.__dict__.pop("_by_type", None), who)
+def levels_of(
+    source: Source, engine: Engine, mask: NDArray[np.bool_] | None, own_level: bool = False
+) -> Levels:
+    """Return the levels of each column of a mask; ``own_level`` makes one of what is missing."""
     if mask is None:
         return ()
-    batch, find = in_memory(source), _LevelsOf(mask, schema.names, own_level)
+    batch, find = in_memory(source), _LevelsOf(mask, source.schema.names, own_level)
     found = list(engine.map(find, source)) if batch is None else [find(batch)]
     return found[0] if len(found) == 1 else tuple(_joined(own) for own in zip(*found, strict=True))
 

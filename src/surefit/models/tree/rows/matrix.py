@@ -47,8 +47,8 @@ def whole(source: Source, who: str) -> Batch:
 
 def _too_large(who: str) -> str:
     return (
-        f"{who} looks at every threshold of rows in memory, and these cells would take more than "
-        f"{MOST_BYTES / 2**30:g} GiB: give it fewer rows or columns, or use a model that reads in batches."
+        f"{who} needs all rows in memory to search every threshold, which would take more than "
+        f"{MOST_BYTES / 2**30:g} GiB: give fewer rows or columns, or use a model that reads in batches."
     )
 
 
@@ -162,8 +162,8 @@ def find_levels(
         if len(levels) > MOST_LEVELS:
             name = names[j] if names else f"x{j}"
             raise DataError(
-                f"column {name!r} has {len(levels)} levels, which a tree would learn by heart: "
-                f"group them into at most {MOST_LEVELS}, or leave the column out."
+                f"column {name!r} has {len(levels)} levels, but trees support {MOST_LEVELS}: "
+                "group them, or drop the column."
             )
         found.append(levels)
     return tuple(found)

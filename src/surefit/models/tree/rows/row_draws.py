@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.node_random import MASK, mixed, mixed_units
 
-Floats = NDArray[np.float64]
 MANY = 500.0  # draws of a row from which on a rounded normal number stands for their count
 
 
-def row_units(seed: int, start: int, rows: int) -> Floats:
+def row_units(seed: int, start: int, rows: int) -> Vector:
     """Return a number in [0, 1) for each of some rows, the first of which is number ``start``.
 
     >>> row_units(7, 0, 5)[3:].tolist() == row_units(7, 3, 2).tolist()
@@ -24,7 +24,7 @@ def row_units(seed: int, start: int, rows: int) -> Floats:
     return mixed_units(mixed((seed ^ 0xD1B54A32D192ED03) & MASK) + start, rows)
 
 
-def row_counts(seed: int, start: int, rows: int, rate: float | Floats) -> NDArray[np.uint32]:
+def row_counts(seed: int, start: int, rows: int, rate: float | Vector) -> NDArray[np.uint32]:
     """Return how often each row is drawn, a Poisson number of mean ``rate``.
 
     >>> counts = row_counts(7, 0, 10_000, 1.0)
@@ -56,7 +56,7 @@ def refuse_empty(rows: int) -> None:
     """Refuse a sample without a row: one of n rows draws none with a chance of exp(-n)."""
     if rows == 0:
         raise DataError(
-            "rows that are drawn by their numbers left the sample of a tree empty: give more rows, "
+            "the Poisson bootstrap sample of a tree is empty: give more rows, "
             "another random_state, or bootstrap=False."
         )
 

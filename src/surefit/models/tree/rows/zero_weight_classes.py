@@ -15,20 +15,20 @@ from surefit.models.class_weight import given_factors
 
 
 @dataclass(frozen=True, slots=True)
-class _Silenced:
+class _ZeroWeighted:
     """A batch in which the rows of some classes have weight 0; one that holds none of them stays as it is."""
 
-    heard: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
 
     def __call__(self, batch: Batch) -> Batch:
-        counts = self.heard[np.asarray(batch.y).reshape(len(batch)).astype(np.intp)]
+        counts = self.counted[np.asarray(batch.y).reshape(len(batch)).astype(np.intp)]
         if counts.all():
             return batch
         weight = counts.astype(np.float64) if batch.weight is None else batch.weight * counts
         return replace(batch, weight=weight)
 
 
-def without_silent_classes(model: Any, source: Source) -> Source:
+def drop_zero_weight_classes(model: Any, source: Source) -> Source:
     """Return the source in which rows of classes of weight 0 have weight 0 from the first pass on.
 
     Weights that multiply rows later would leave them in bins, in counts of rows and among those held out.
@@ -38,7 +38,7 @@ def without_silent_classes(model: Any, source: Source) -> Source:
     >>> rows = Batch(np.ones((3, 1)), np.array([0, 1, 1]))
     >>> source = ArraySource(Schema(1, rows=3, classes=np.array(["a", "b"])), rows)
     >>> model = DecisionTreeClassifier(class_weight={"a": 0.0, "b": 2.0})
-    >>> without_silent_classes(model, source).batch.weight.tolist()
+    >>> drop_zero_weight_classes(model, source).batch.weight.tolist()
     [0.0, 1.0, 1.0]
     """
     asked, labels = getattr(model, "class_weight", None), source.schema.classes
@@ -50,10 +50,10 @@ def without_silent_classes(model: Any, source: Source) -> Source:
         return source
     if not (factors > 0).any():
         raise DataError(
-            f"{type(model).__name__}: class_weight gives every class weight 0, so that no row counts: "
-            "give one of them a weight above 0."
+            f"{type(model).__name__}: class_weight is 0 for every class: "
+            "give at least one class a positive weight."
         )
-    silenced = _Silenced(factors > 0)
+    zero_weighted = _ZeroWeighted(factors > 0)
     if isinstance(source, ArraySource):
-        return replace(source, batch=silenced(source.batch))
-    return MappedSource(source, source.schema, silenced)
+        return replace(source, batch=zero_weighted(source.batch))
+    return MappedSource(source, source.schema, zero_weighted)

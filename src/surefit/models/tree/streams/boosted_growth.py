@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.boost_grow import LEAST_CURVATURE, BoostRules, BoostTree
 from surefit.core.native.trees.level_sums import LevelRules, LevelTree, code_offsets, level_best
 from surefit.core.native.trees.node_random import MASK, mixed
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 MOST_BYTES = 2**28  # of the sums of a tree's nodes that are kept at a time
 TINY = 1e-15
@@ -53,7 +53,7 @@ class FixedPoint:
 
         return cls(power(largest_gradient, largest_gradient), power(total, largest_curvature), row_bits)
 
-    def terms(self, gradient: Floats, curvature: Floats) -> Whole:
+    def terms(self, gradient: Vector, curvature: Vector) -> Whole:
         """Return what rows add, (rows, 2)."""
         found = np.empty((len(gradient), 2), dtype=np.int64)
         found[:, 0] = np.rint(gradient * self.gradient)

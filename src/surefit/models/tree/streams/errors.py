@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
+from surefit.core.native.trees.forest_grow import packed
 from surefit.core.native.trees.forest_walk import forest_apply, forest_sums
+from surefit.core.native.trees.tree_grow import Grown
 from surefit.data.batches.batch import Batch
+from surefit.data.source import Source
+from surefit.engine.base import Engine
 from surefit.models.tree.growing.forest_errors import ForestErrors, with_squares
-from surefit.models.tree.nodes.compact_forest import KeptForest
-from surefit.models.tree.nodes.forest_arrays import some_trees
+from surefit.models.tree.nodes.compact_forest import CompactForest, compact_forest
+from surefit.models.tree.nodes.forest_arrays import in_target_units, some_trees
 from surefit.models.tree.nodes.parameters import Target
+from surefit.models.tree.rows.bin_codes import plain_engine
 from surefit.models.tree.rows.matrix import Levels, level_counts, matrix_of
-from surefit.models.tree.streams.tree_stream import RowSampling
+from surefit.models.tree.streams.setup import StreamFacts
+from surefit.models.tree.streams.tree_stream import RowSampling, sample_targets
 from surefit.models.tree.targets.node_sums import LevelTarget
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +37,12 @@ class StreamedErrors:
     the truth and of its squares. leaves: (leaves, 1 + width), the weights and sums of all leaves.
     """
 
-    blocks: Floats
-    pairs: Floats
-    alone: Floats
-    truth: Floats
+    blocks: Matrix
+    pairs: Vector
+    alone: Vector
+    truth: Matrix
     rows: int
-    leaves: Floats
+    leaves: Matrix
     classes: int = 0
 
     def __add__(self, other: StreamedErrors) -> StreamedErrors:
@@ -66,12 +71,14 @@ class StreamedErrors:
 
     def decomposition(self) -> tuple[float, float]:
         """The mean squared error of one tree, and the correlation of the errors of two; NaN if unknown."""
-        if self.pairs[0] == 0:
-            return (self.alone[1] / self.alone[0] if self.alone[0] > 0 else float("nan")), float("nan")
-        alone = self.pairs[1] / self.pairs[0]
+        weight, squares, products = self.pairs.tolist()
+        if weight == 0:
+            weight, squares = self.alone.tolist()
+            return (squares / weight if weight > 0 else float("nan")), float("nan")
+        alone = squares / weight
         if alone == 0:
             return 0.0, 0.0
-        return float(alone), float(min(self.pairs[2] / self.pairs[0] / alone, 1.0))
+        return alone, min(products / weight / alone, 1.0)
 
     def constant_loss(self) -> float:
         """The loss of the best constant answer."""
@@ -88,7 +95,7 @@ class Judging:
     targets: of each tree, whose factors are those of its sample.
     """
 
-    forest: KeptForest
+    forest: CompactForest
     seeds: tuple[int, ...]
     counted: tuple[int, ...]
     levels: Levels
@@ -125,7 +132,7 @@ class Judging:
         classes = target.classes[0] if target.classes else 0
         return StreamedErrors(np.array(blocks), pairs, alone, np.array(whole), seen, leaves, classes)
 
-    def _leaves(self, X: Any, y: Floats, target: Target, counts: Any, drawn: list[Floats]) -> Floats:
+    def _leaves(self, X: Any, y: Vector, target: Target, counts: Any, drawn: list[Vector]) -> Matrix:
         """The weights of leaves, and of their classes or numbers times weights."""
         width = target.classes[0] if target.classes else 1
         found = np.zeros((int(self.forest.leaf_start[-1]), 1 + width))
@@ -143,7 +150,7 @@ class Judging:
         return found
 
 
-def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
+def _alike(errors: ForestErrors) -> tuple[Vector, Vector]:
     """The sums that tell how alike trees err."""
     counts, seen, truth = errors.counts, errors.seen, errors.truth
     cross = (errors.sums * truth).sum(axis=1)
@@ -157,7 +164,51 @@ def _alike(errors: ForestErrors) -> tuple[Floats, Floats]:
     return np.array(pairs), np.array([w.sum(), w @ (squares[seen] / c)])
 
 
-def leaf_gap(forest: KeptForest, leaves: Floats, target: LevelTarget) -> float:
+def judged(
+    forest: CompactForest,
+    seeds: NDArray[np.uint64],
+    counted: list[int],
+    levels: Levels,
+    known: StreamFacts,
+    source: Source,
+    engine: Engine,
+) -> StreamedErrors:
+    """What the trees of a forest say of rows that they have not seen; counted: where each block ends."""
+    own = tuple(seeds[: forest.trees].tolist())
+    judging = Judging(forest, own, tuple(counted), levels, (known.target,) * len(own), known.sampling)
+    return plain_engine(engine).accumulate(judging, source)
+
+
+def judged_with_leaves(
+    forest: CompactForest,
+    seeds: NDArray[np.uint64],
+    counted: list[int],
+    levels: Levels,
+    known: StreamFacts,
+    source: Source,
+    engine: Engine,
+    balanced: bool = False,
+) -> tuple[StreamedErrors, float]:
+    """The same, with the samples drawn again, and by how much leaves differ from what their rows say."""
+    plain, own = plain_engine(engine), tuple(seeds[: forest.trees].tolist())
+    targets = (known.target,) * len(own)
+    if balanced:
+        targets = sample_targets(known.target, known.sampling, own, source, plain)
+    judging = Judging(forest, own, tuple(counted), levels, targets, known.sampling, with_leaves=True)
+    found = plain.accumulate(judging, source)
+    return found, leaf_gap(forest, found.leaves, known.target)
+
+
+def tree_leaf_gap(tree: Grown, levels: Levels, known: StreamFacts, source: Source, engine: Engine) -> float:
+    """By how much the leaves of one tree, grown from all rows, differ from what their rows say."""
+    target = known.target.target(np.empty(0))
+    grown = packed(tree, 1, known.target.kind)
+    forest = compact_forest(in_target_units(grown, target) if target.classes else grown, target.classes)
+    seeds = np.zeros(1, dtype=np.uint64)
+    return judged_with_leaves(forest, seeds, [1], levels, known, source, engine)[1]
+
+
+def leaf_gap(forest: CompactForest, leaves: Matrix, target: LevelTarget) -> float:
     """By how much leaves differ from what their rows say: their weights and their values."""
     worst, weights = 0.0, forest.weight
     for t in range(forest.trees):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.level_sums import code_offsets
 from surefit.core.native.trees.node_random import MASK, mixed
 from surefit.core.native.trees.tree_grow import FEW_LEVELS, Rules
 from surefit.models.tree.targets.node_sums import LevelTarget, NodeFacts
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
@@ -38,8 +38,8 @@ class LevelColumns:
 
     counts: Whole
     levels: Whole
-    lowest: Floats
-    highest: Floats
+    lowest: Vector
+    highest: Vector
 
     def place(self, column: int) -> slice:
         """Where the codes of a column are among all, that of missing values last."""
@@ -124,7 +124,7 @@ class _Look:
             score[: at + 1] = -np.inf
         return taken
 
-    def at_numbers(self, lowest: Floats, highest: Floats) -> None:
+    def at_numbers(self, lowest: Vector, highest: Vector) -> None:
         """Try every boundary between bins, with missing values on either side."""
         used, gone = np.flatnonzero(self.rows[:-1] > 0), bool(self.rows[-1] > 0)
         if len(used) < (1 if gone else 2):
@@ -144,7 +144,7 @@ class _Look:
         last = at + 1 == len(used)
         best.threshold = np.inf if last else between(float(highest[used[at]]), float(lowest[used[at + 1]]))
 
-    def at_one(self, lowest: Floats, highest: Floats) -> None:
+    def at_one(self, lowest: Vector, highest: Vector) -> None:
         """Try one threshold, drawn between the least and the greatest value, where a bin ends."""
         used, gone = np.flatnonzero(self.rows[:-1] > 0), bool(self.rows[-1] > 0)
         if not len(used) or not lowest[used[0]] < highest[used[-1]]:

@@ -21,11 +21,12 @@ from surefit.models.tree.rows.column_levels import SketchOf, levels_of
 from surefit.models.tree.rows.matrix import Levels, level_counts
 from surefit.models.tree.streams.level_search import LevelColumns
 from surefit.models.tree.streams.tree_stream import BinEnds, RowSampling, TreeStream
+from surefit.models.tree.targets.base import TreeRows, growth_rules
 from surefit.models.tree.targets.exact_sums import SCALE, as_float
 from surefit.models.tree.targets.facts import TargetFacts, class_factors_of, row_count, target_facts
 from surefit.models.tree.targets.node_sums import LevelTarget
+from surefit.stats.missing import Missing
 
-Floats = NDArray[np.float64]
 MOST_BYTES = 2**30  # of cells up to which the rows of a source are gathered
 
 
@@ -46,7 +47,7 @@ class StreamFacts:
         return not same or self.sampling.factors is not None
 
 
-def is_streamed(model: Any, source: Source, engine: Engine) -> bool:
+def is_streamed(model: TreeRows, source: Source, engine: Engine) -> bool:
     """Whether rows are too many to be gathered; what then needs all of them at once is refused."""
     if in_memory(source) is not None:
         return False
@@ -59,8 +60,8 @@ def is_streamed(model: Any, source: Source, engine: Engine) -> bool:
     if size <= gathering.MOST_BYTES:
         return False
     raise RefusalError(
-        f"{type(model).__name__}: {reason} needs all rows in memory, and these cells would take "
-        f"{size / 2**30:.3g} GiB: leave it out, or give it fewer rows or columns."
+        f"{type(model).__name__}: {reason} needs all rows in memory, which would take "
+        f"{size / 2**30:.3g} GiB: leave it out, or give fewer rows or columns."
     )
 
 
@@ -79,16 +80,21 @@ def _needs_all_rows(model: Any, source: Source) -> str | None:
     return next((what for what, is_asked in asked.items() if is_asked), None)
 
 
-def stream_facts(model: Any, source: Source, engine: Engine) -> StreamFacts:
-    """Look at the targets: their units, their classes' weights, and how often rows are drawn."""
+def stream_facts(model: TreeRows, source: Source, engine: Engine, balanced: bool = False) -> StreamFacts:
+    """Look at the targets: their units, their classes' weights, and how often rows are drawn.
+
+    balanced: classes count alike in the sample of each tree, and have no weights before.
+    """
     facts = target_facts(source, engine)
     kind, labels = model.kernel_criteria[model.criterion], source.schema.classes
-    balanced = bool(getattr(model, "_balanced", False))
-    factors = None if balanced or labels is None else class_factors_of(model, facts, source.schema)
+    factors = None
+    if labels is not None and not balanced:
+        factors = class_factors_of(getattr(model, "class_weight", None), facts, source.schema)
     total = as_float(facts.sums.weight)
     if factors is not None:
         total = float(np.dot(factors, [as_float(own) for own in facts.sums.sums]))
-    draws = draws_of(model, facts.rows, total) if getattr(model, "bootstrap", False) else 0
+    bootstrap, most = getattr(model, "bootstrap", False), getattr(model, "max_samples", None)
+    draws = draws_of(most, facts.rows, total) if bootstrap else 0
     rate = draws / total
     largest, whole = facts.largest, facts.whole
     if rate > 0:
@@ -104,18 +110,27 @@ def stream_facts(model: Any, source: Source, engine: Engine) -> StreamFacts:
 
 
 def open_stream(
-    model: Any, source: Source, engine: Engine, columns: int, seed: int
+    model: TreeRows,
+    source: Source,
+    engine: Engine,
+    categories: NDArray[np.bool_] | None,
+    columns: int,
+    seed: int,
+    balanced: bool = False,
 ) -> tuple[TreeStream, StreamFacts, Levels]:
-    """Make the passes before the first tree: targets, levels, a sketch of each column, the ends of bins."""
+    """Make the passes before the first tree: targets, levels, a sketch of each column, the ends of bins.
+
+    categories: which columns are split by levels. columns: among how many each split is chosen.
+    """
     width, plain = source.schema.width, plain_engine(engine)
-    known = stream_facts(model, source, engine)
-    levels = levels_of(model, source, engine, model.missing == "category")
+    known = stream_facts(model, source, engine, balanced)
+    levels = levels_of(source, engine, categories, getattr(model, "missing", "") == "category")
     counts = level_counts(levels, width)
     bins: Bins = edges_from_sketch(engine.accumulate(SketchOf(levels), source), levels=counts)
     coding = Coding(levels, bins)
     ends = plain.accumulate(partial(BinEnds.of, coding=coding), source)
-    shape = np.broadcast_to(np.zeros(1), (known.facts.counted, width))
-    rules = model._rules(shape, None, known.target.target(np.empty(0)), columns, seed)
+    shape = (known.facts.counted, width)
+    rules = growth_rules(model, shape, None, known.target.target(np.empty(0)), columns, seed)
     rules = replace(rules, min_weight_leaf=model.min_weight_fraction_leaf * known.weight)
     stream = TreeStream(
         source,
@@ -126,6 +141,16 @@ def open_stream(
         known.sampling,
         rules,
         jobs_for(getattr(model, "n_jobs", None)),
-        bool(getattr(model, "_balanced", False)),
+        balanced,
     )
     return stream, known, levels
+
+
+def stream_evidence(known: StreamFacts, source: Source, engine: Engine) -> dict[str, Any]:
+    """What a diagnosis is told of the rows of a stream."""
+    cells = engine.accumulate(Missing.of, source)
+    found: dict[str, Any] = {"rows": known.facts.rows, "cells": (cells.weight, cells.missing)}
+    if source.schema.classes is not None:
+        totals = np.array([as_float(own) for own in known.facts.sums.sums])
+        found["class_weights"] = (source.schema.classes, totals)
+    return found

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from surefit.core.native.trees.level_sums import LevelTree, code_offsets
 from surefit.core.native.trees.node_random import MASK, mixed
 from surefit.core.native.trees.tree_grow import TINY, Grown, Rules
-from surefit.models.tree.growing.binned_search import rows_told_apart
+from surefit.models.tree.growing.binned_search import exact_search_rows
 from surefit.models.tree.rows.row_draws import refuse_empty
 from surefit.models.tree.streams.boosted_growth import Plan
 from surefit.models.tree.streams.level_search import LevelColumns, LevelSplit, best_split
 from surefit.models.tree.targets.node_sums import LevelTarget, NodeFacts
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 MOST_BYTES = 2**28  # of the sums of nodes that are kept, and of those that a pass adds up
 
@@ -119,7 +118,7 @@ class TreeGrowth:
     def _add(self, facts: NodeFacts, depth: int, seed: int) -> None:
         node = TreeNode(facts, depth, seed)
         if not self.nodes:
-            self._small_rows = rows_told_apart(facts.rows, len(self.columns.levels), self.rules)
+            self._small_rows = exact_search_rows(facts.rows, len(self.columns.levels), self.rules)
         node.is_small = facts.rows <= self._small_rows and not self._is_leaf(node)
         self.nodes.append(node)
 

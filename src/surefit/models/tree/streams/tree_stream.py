@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.native.trees.bin_columns import MISSING
 from surefit.core.native.trees.forest_columns import forest_columns
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
@@ -33,7 +34,6 @@ from surefit.models.tree.streams.tree_growth import TreeGrowth
 from surefit.models.tree.targets.exact_sums import WholeSums
 from surefit.models.tree.targets.node_sums import LevelTarget
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 MOST_BYTES = 2**28  # of the rows of small nodes that are brought here at a time
 
@@ -47,9 +47,9 @@ class RowSampling:
     """
 
     rate: float = 0.0
-    factors: Floats | None = None
+    factors: Vector | None = None
 
-    def weights(self, seed: int, start: int, y: Floats, weight: Floats | None) -> Floats:
+    def weights(self, seed: int, start: int, y: Vector, weight: Vector | None) -> Vector:
         """Return the weights of rows; they depend on the seed and their numbers alone."""
         if self.rate == 0:
             return np.ones(len(y)) if weight is None else weight
@@ -64,8 +64,8 @@ class RowSampling:
 class BinEnds:
     """The least and the greatest value of each bin of each column, one after the other."""
 
-    lowest: Floats
-    highest: Floats
+    lowest: Vector
+    highest: Vector
 
     @classmethod
     def of(cls, batch: Batch, *, coding: Coding) -> BinEnds:
@@ -200,7 +200,7 @@ class TreeStream:
                     self._grow_nodes(growth, *(np.concatenate(part) for part in zip(*own, strict=True)))
 
     def _grow_nodes(
-        self, growth: TreeGrowth, node: NDArray[np.int32], X: NDArray[Any], y: Floats, weight: Floats
+        self, growth: TreeGrowth, node: NDArray[np.int32], X: NDArray[Any], y: Vector, weight: Vector
     ) -> None:
         order = np.argsort(node, kind="stable")
         places, starts = np.unique(node[order], return_index=True)
@@ -214,7 +214,7 @@ class TreeStream:
         for (at, _), found in zip(items, in_turn(grow, items, self.jobs), strict=True):
             growth.nodes[at].below = found
 
-    def _small_tree(self, growth: TreeGrowth, at: int, X: NDArray[Any], y: Floats, weight: Floats) -> Grown:
+    def _small_tree(self, growth: TreeGrowth, at: int, X: NDArray[Any], y: Vector, weight: Vector) -> Grown:
         target, levels = growth.target, self.columns.levels
         own = weight if target.factors is None else weight * target.factors[y.astype(np.intp)]
         quick = not levels.any()

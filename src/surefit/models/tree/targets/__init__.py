@@ -1,6 +1,6 @@
 """What trees are grown for.
 
-``base`` is the estimator that turns rows and parameters into a matrix and rules for the growers;
+``base`` is the estimator that turns rows into a matrix, and says what its parameters mean for the growers;
 ``classes`` and ``numbers`` add targets of classes, with their weights, and of numbers, centred and scaled.
 For tables larger than memory, ``facts`` learns what must be known of a target from one pass, ``node_sums``
 says what rows add to the sums of their nodes, and ``exact_sums`` adds without rounding, so that batches and

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts, admit
@@ -17,8 +18,6 @@ from surefit.data.targets import class_codes
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.targets.base import TreeRows
 from surefit.models.tree.targets.exact_sums import ExactSums, as_float
-
-Floats = NDArray[np.float64]
 
 
 class ClassTargets(TreeRows, abstract=True):
@@ -33,7 +32,7 @@ class ClassTargets(TreeRows, abstract=True):
             return super()._admitted(accepts, X, y, weight, reset, classes)
         columns = _columns_of(y)
         if classes is not None and len(classes) != len(columns):
-            raise DataError(f"y has {len(columns)} targets, but the tree was fitted to {len(classes)}.")
+            raise DataError(f"y has {len(columns)} targets, but the model was fitted to {len(classes)}.")
         coded = [class_codes(c, None if classes is None else classes[o]) for o, c in enumerate(columns)]
         Y = np.column_stack([codes for codes, _ in coded]).astype(np.float64)
         source = admit(self, replace(accepts, target="number"), X, Y, weight, reset=reset)
@@ -46,11 +45,11 @@ class ClassTargets(TreeRows, abstract=True):
             found = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
         return list(found)
 
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+    def _target(self, batch: Batch, weight: Vector | None) -> Target:
         codes = np.asarray(batch.y).reshape(len(batch), -1)
         return Target(codes.astype(np.int32), tuple(len(labels) for labels in self._labels_of()))
 
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         if self.class_weight is None:
             return batch.weight
         codes = np.asarray(batch.y).reshape(len(batch), -1).astype(np.intp)
@@ -67,7 +66,7 @@ class ClassTargets(TreeRows, abstract=True):
             weight *= class_factors(each[o], labels, codes[:, o], base)[codes[:, o]]
         return weight
 
-    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+    def _evidence(self, batch: Batch, weight: Vector | None) -> dict[str, Any]:
         codes = np.asarray(batch.y).reshape(len(batch), -1)
         if codes.shape[1] > 1:
             return {"rows": len(batch)}
@@ -87,7 +86,7 @@ class ClassTargets(TreeRows, abstract=True):
         counts = self._class_counts
         return counts[0] if len(counts) == 1 else list(counts)
 
-    def _by_output(self, shares: Floats) -> list[Floats]:
+    def _by_output(self, shares: Matrix) -> list[Matrix]:
         return np.split(shares, np.cumsum(self._class_counts)[:-1], axis=1)
 
     def _output_names(self) -> Sequence[str]:
@@ -116,7 +115,7 @@ def _columns_of(y: Any) -> list[NDArray[Any]]:
     return [table[:, o] for o in range(table.shape[1])]
 
 
-def class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Floats) -> Floats:
+def class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], weight: Vector) -> Vector:
     """Return by how much each class multiplies the weights of its rows."""
     if asked is None:
         return np.ones(len(labels))
@@ -130,7 +129,7 @@ def class_factors(asked: Any, labels: NDArray[Any], codes: NDArray[np.intp], wei
     return np.asarray(compute_class_weight(asked, classes=labels, y=labels), dtype=np.float64)
 
 
-def class_totals(codes: NDArray[np.intp], weight: Floats, classes: int) -> Floats:
+def class_totals(codes: NDArray[np.intp], weight: Vector, classes: int) -> Vector:
     """Return the weight of each class, rounded once, so that no order of the rows changes it."""
     total = np.asarray(np.bincount(codes, weight, classes), dtype=np.float64)
     if (weight == np.rint(weight)).all() and total.sum() < 2**53:

@@ -9,16 +9,16 @@ from math import frexp, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 
-Floats = NDArray[np.float64]
 SCALE = 1200  # a whole number of 2 to its negative holds every float64
 LIMB = 40  # bits of each number that are added up at a time
 SPREAD = 200  # powers of two between the largest number and those added up with it
 BLOCK = 2**18  # so many add up below 63 bits, and stay in cache
 
 
-def exact_sum(values: Floats) -> int:
+def exact_sum(values: Vector) -> int:
     """Return the sum in units of two to the minus ``SCALE``.
 
     >>> as_float(exact_sum(np.array([1e100, 1.0, -1e100])))
@@ -29,7 +29,7 @@ def exact_sum(values: Floats) -> int:
         rest = values[at : at + BLOCK]
         largest = float(np.abs(rest).max(initial=0.0))
         if not isfinite(largest):
-            raise DataError("the target, times its weights, is too large to be added up: scale it.")
+            raise DataError("y times sample_weight is too large to be summed: rescale y.")
         tiny = np.abs(rest) < largest * 2.0**-SPREAD
         if rest[tiny].any():  # by themselves, since they would vanish beside the largest
             total += exact_sum(rest[tiny])
@@ -56,7 +56,7 @@ class ExactSums:
     sums: tuple[int, ...]
 
     @classmethod
-    def of_rows(cls, y: Floats, weight: Floats | None, classes: int = 0) -> ExactSums:
+    def of_rows(cls, y: Vector, weight: Vector | None, classes: int = 0) -> ExactSums:
         """Add rows up; classes: how many there are, 0 for a target of numbers."""
         w = np.ones(len(y)) if weight is None else weight
         if not classes:
@@ -70,7 +70,7 @@ class ExactSums:
         return ExactSums(self.weight + other.weight, sums)
 
     @property
-    def means(self) -> Floats:
+    def means(self) -> Vector:
         """The mean of the target, or the share of each class."""
         return np.array([as_float(own, self.weight) for own in self.sums])
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.data.batches.batch import Batch
 from surefit.data.schema import Schema
 from surefit.data.source import Source
@@ -16,8 +16,6 @@ from surefit.engine.base import Engine
 from surefit.models.tree.rows.bin_codes import plain_engine
 from surefit.models.tree.targets.classes import class_factors
 from surefit.models.tree.targets.exact_sums import ExactSums, as_float
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +68,10 @@ def row_count(source: Source, engine: Engine) -> int:
     return target_facts(source, engine).rows if source.schema.rows is None else source.schema.rows
 
 
-def class_factors_of(model: Any, facts: TargetFacts, schema: Schema) -> Floats | None:
+def class_factors_of(class_weight: Any, facts: TargetFacts, schema: Schema) -> Vector | None:
     """By how much each class multiplies the weights of its rows; None for not at all."""
-    if getattr(model, "class_weight", None) is None:
+    if class_weight is None:
         return None
     totals = np.array([as_float(own) for own in facts.sums.sums])
     labels: Any = schema.classes
-    return class_factors(model.class_weight, labels, np.arange(len(totals)), totals)
+    return class_factors(class_weight, labels, np.arange(len(totals)), totals)

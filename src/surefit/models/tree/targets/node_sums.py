@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.models.tree.nodes.criteria import impurity
 from surefit.models.tree.nodes.parameters import Target
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 SUM_BITS = 61
 
@@ -30,7 +30,7 @@ class NodeFacts:
     rows: int
     weight: float
     impurity: float
-    sums: Floats
+    sums: Matrix
     total: Whole
     middle: int = 0  # of numbers: the mean in whole units
 
@@ -52,7 +52,7 @@ class LevelTarget:
     kind: str
     classes: int = 0
     weight_unit: float = 1.0
-    factors: Floats | None = None
+    factors: Vector | None = None
     centre: float = 0.0
     factor: float = 1.0
     bits: int = 0
@@ -105,7 +105,7 @@ class LevelTarget:
         """Which of the sums rows add to."""
         return y.astype(np.int32) if self.classes else None
 
-    def terms(self, y: NDArray[Any], weight: Floats) -> Whole:
+    def terms(self, y: NDArray[Any], weight: Vector) -> Whole:
         """What rows add, (rows, entries)."""
         found = np.zeros((len(y), self.entries), dtype=np.int64)
         q = np.rint(weight * self.weight_unit).astype(np.int64)
@@ -152,12 +152,12 @@ class LevelTarget:
         """What a number in units stands for."""
         return 2.0**-self.bits if self.whole else 1.0
 
-    def class_weights(self, sums: Whole) -> Floats:
+    def class_weights(self, sums: Whole) -> Matrix:
         """The weights of classes, (m, classes), of sums (m, parts, entries)."""
         found = sums[..., 0] / self.weight_unit
         return np.asarray(found if self.factors is None else found * self.factors)
 
-    def scores(self, node: NodeFacts, left: Whole) -> tuple[Floats, Floats]:
+    def scores(self, node: NodeFacts, left: Whole) -> tuple[Vector, Vector]:
         """How good splits are whose left sides have these sums, (m, parts, entries), and their weights."""
         if self.classes:
             sums = self.class_weights(left)
@@ -188,7 +188,7 @@ class LevelTarget:
         """Whether one sum tells all of a side."""
         return self.classes == 2 and self.kind == "gini"
 
-    def level_keys(self, sums: Whole) -> Floats:
+    def level_keys(self, sums: Whole) -> Vector:
         """By what levels with these sums, (m, parts, entries), are put in order: a row an order."""
         if not self.classes:
             return np.asarray((sums[:, 0, 2] / sums[:, 0, 0])[None])
@@ -202,7 +202,7 @@ def _weight_unit(rows: int, largest: float) -> float:
     return float(2.0 ** min(SUM_BITS - rows.bit_length() - frexp(largest)[1], 52 - frexp(largest)[1]))
 
 
-def _class_scores(kind: str, a: Floats, wl: Floats, b: Floats, wr: Floats, node: NodeFacts) -> Floats:
+def _class_scores(kind: str, a: Matrix, wl: Vector, b: Matrix, wr: Vector, node: NodeFacts) -> Vector:
     if kind == "gini":
         if a.shape[1] == 2:
             gap = a[:, 1] * node.weight - node.sums[1] * wl
@@ -226,5 +226,5 @@ def _class_scores(kind: str, a: Floats, wl: Floats, b: Floats, wr: Floats, node:
     return np.asarray((inside - before) / (_x_log_x(np.array(w)) - _x_log_x(wl) - _x_log_x(wr)))
 
 
-def _x_log_x(x: Floats) -> Floats:
+def _x_log_x(x: Vector) -> Vector:
     return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))

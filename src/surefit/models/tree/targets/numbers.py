@@ -5,23 +5,21 @@ from __future__ import annotations
 from math import frexp, ldexp
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.models.tree.nodes.parameters import Target
 from surefit.models.tree.targets.base import TreeRows
 
-Floats = NDArray[np.float64]
-
 
 class NumberTargets(TreeRows, abstract=True):
     """Trees and forests that predict numbers."""
 
-    def _weights(self, batch: Batch) -> Floats | None:
+    def _weights(self, batch: Batch) -> Vector | None:
         return batch.weight
 
-    def _target(self, batch: Batch, weight: Floats | None) -> Target:
+    def _target(self, batch: Batch, weight: Vector | None) -> Target:
         Y = np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
         used = slice(None) if weight is None else weight > 0
         if self.criterion == "poisson":
@@ -38,7 +36,7 @@ class NumberTargets(TreeRows, abstract=True):
         )
 
 
-def refuse_for_poisson(Y: Floats) -> None:
+def refuse_for_poisson(Y: Matrix) -> None:
     """Refuse counts below zero, and a target that is zero throughout."""
     if (Y < 0).any():
         row = int(np.flatnonzero((Y < 0).any(axis=1))[0])

@@ -12,7 +12,9 @@ from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
+from surefit.core.diagnosis import Diagnosis
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.core.native.trees.tree_apply import Splits, tree_apply
 from surefit.core.native.trees.tree_grow import Rules, tree_grow
@@ -25,28 +27,26 @@ from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.tree.export.conditions import Condition, conditions
 from surefit.models.tree.export.formats import as_json, as_python, as_sql, as_text, path_in_words
-from surefit.models.tree.export.leaf_boxes import Boxes, boxes
-from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, bins_know, grow_by_bins
-from surefit.models.tree.nodes.compact_tree import KeptTree, kept_tree
-from surefit.models.tree.nodes.node_arrays import Nodes, Outline, TreeView, decision_path
+from surefit.models.tree.export.leaf_boxes import LeafBoxes, boxes
+from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, grow_by_bins, supports_bins
+from surefit.models.tree.nodes.compact_tree import CompactTree, compact_tree
+from surefit.models.tree.nodes.node_arrays import Nodes, TreeStructure, TreeView, decision_path
 from surefit.models.tree.nodes.parameters import Target, TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import (
-    category_mask,
     find_levels,
     level_counts,
     matrix_of,
     whole,
 )
-from surefit.models.tree.rows.zero_weight_classes import without_silent_classes
-from surefit.models.tree.targets.base import TreeRows
+from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
+from surefit.models.tree.targets.base import TreeRows, columns_searched, growth_rules
 from surefit.models.tree.trees.proof import Problem, best_splits
-from surefit.models.tree.trees.surrogates import grow_with_detours, leaf_weights, prove_detours
+from surefit.models.tree.trees.surrogates import grow_with_surrogates, leaf_weights, prove_surrogates
 from surefit.resample.streams import seed_of
 from surefit.stats.missing import Missing
 
-Floats = NDArray[np.float64]
-DETOURS = ("surrogate", "fractional")
+SURROGATE_MODES = ("surrogate", "fractional")
 
 
 class DecisionTree(TreeRows, abstract=True):
@@ -59,24 +59,24 @@ class DecisionTree(TreeRows, abstract=True):
     missing: str
     split_search: str
 
-    node_threshold_: Floats
+    node_threshold_: Vector
     node_feature_: NDArray[np.int32]
     node_right_: NDArray[np.int32]
     node_level_bits_: NDArray[np.uint64]
-    leaf_value_: Floats
+    leaf_value_: Matrix
     leaf_weight_: NDArray[Any]
     leaf_impurity_: NDArray[Any]
-    inner_value_: Floats
+    inner_value_: Matrix
     inner_decrease_: NDArray[Any]
-    importance_: Floats
+    importance_: Vector
     seed_: int
     max_features_: int
     n_outputs_: int
     surrogate_node_: NDArray[np.int32]
     surrogate_column_: NDArray[np.int32]
-    surrogate_threshold_: Floats
+    surrogate_threshold_: Vector
     surrogate_turned_: NDArray[np.uint8]
-    surrogate_agreement_: Floats
+    surrogate_agreement_: Vector
 
     @abstractmethod
     def _parameters(self, common: TreeParameters, schema: Schema) -> Any:
@@ -94,28 +94,27 @@ class DecisionTree(TreeRows, abstract=True):
         return tree_of_older_file(state, cls.kernel_criteria[parameters["criterion"]])
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        from surefit.models.tree.streams.learning import is_streamed, learn_tree
+        from surefit.models.tree.streams.setup import is_streamed
 
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine):
-            return learn_tree(self, source, engine)
-        who, schema = type(self).__name__, source.schema
+            return self._learn_streamed(source, engine)
+        schema = source.schema
         cells = None if in_memory(source) is not None else engine.accumulate(Missing.of, source)
-        batch = whole(source, who)
-        mask = category_mask(self.categorical_features, schema, self.__dict__.pop("_by_type", None), who)
-        levels = find_levels(batch.X, mask, schema.names, self.missing == "category")
+        batch = whole(source, type(self).__name__)
+        levels = find_levels(batch.X, self._category_mask(schema), schema.names, self.missing == "category")
         X, weight = matrix_of(batch.X, levels), self._weights(batch)
         target = self._target(batch, weight)
         counts = level_counts(levels, X.shape[1])
-        columns = self._columns_looked_at(X.shape[1])
+        columns = columns_searched(self.max_features, X.shape[1])
         drawn = columns < X.shape[1] or self.splitter == "random"
         seed = seed_of(self.random_state) if drawn else 0
-        rules = self._rules(X, weight, target, columns, seed)
+        rules = growth_rules(self, X.shape, weight, target, columns, seed)
         kind, surrogates = self.kernel_criteria[self.criterion], None
-        if self.missing in DETOURS:
-            self._refuse_for_detours(rules)
+        if self.missing in SURROGATE_MODES:
+            self._refuse_for_surrogates(rules)
             problem = Problem(X, target.Y, weight, kind, target.classes, rules)
-            found, surrogates = grow_with_detours(problem, counts, self.missing == "fractional")
+            found, surrogates = grow_with_surrogates(problem, counts, self.missing == "fractional")
             nodes = in_units(found.grown, target, found.value)
         else:
             nodes = self._pruned(self._searched(X, target, weight, counts, rules))
@@ -124,11 +123,30 @@ class DecisionTree(TreeRows, abstract=True):
         parameters = self._parameters(common, schema)
         cells = _cells(X, weight) if cells is None else cells
         evidence = {"cells": (cells.weight, cells.missing), **self._evidence(batch, weight)}
-        by_bins = self.missing not in DETOURS and self._by_bins(X, target, counts, rules)
+        by_bins = self.missing not in SURROGATE_MODES and self._by_bins(X, target, counts, rules)
         return Learned(parameters, self._certificate({"gain missed": 0.0}, by_bins), evidence)
 
+    def _learn_streamed(self, source: Source, engine: Engine) -> Learned:
+        """Grow the tree from sums that passes over the rows add up."""
+        from surefit.models.tree.streams.setup import open_stream, stream_evidence
+
+        schema, width = source.schema, source.schema.width
+        columns = columns_searched(self.max_features, width)
+        seed = seed_of(self.random_state) if columns < width or self.splitter == "random" else 0
+        categories = self._category_mask(schema)
+        stream, known, levels = open_stream(self, source, engine, categories, columns, seed)
+        grown = stream.grow((seed,))[0]
+        nodes = self._pruned(in_units(grown, known.target.target(np.empty(0))))
+        self._schema = schema
+        parameters = as_parameters(nodes, known.target.kind, levels, seed, columns, 1)
+        return Learned(
+            self._parameters(parameters, schema),
+            self._certificate({"gain missed": 0.0}, by_bins=True),
+            stream_evidence(known, source, engine),
+        )
+
     def _searched(
-        self, X: NDArray[Any], target: Target, weight: Floats | None, counts: NDArray[np.int64], rules: Rules
+        self, X: NDArray[Any], target: Target, weight: Vector | None, counts: NDArray[np.int64], rules: Rules
     ) -> Nodes:
         kind = self.kernel_criteria[self.criterion]
         if self._by_bins(X, target, counts, rules):
@@ -142,17 +160,18 @@ class DecisionTree(TreeRows, abstract=True):
         """Whether large nodes are searched by bins."""
         if self.split_search == "exact" or self.splitter == "random":
             return False
-        known = bins_know(target, self.kernel_criteria[self.criterion], counts, rules)
+        known = supports_bins(target, self.kernel_criteria[self.criterion], counts, rules)
         if self.split_search == "auto":
             return known and X.size > EXACT_CELLS
         if not known:
             raise ParameterError(
-                f"{type(self).__name__}: split_search='histogram' is for one output of classes or by squared "
-                "error, without categories, monotonic_cst and max_leaf_nodes: use split_search='exact'."
+                f"{type(self).__name__}: split_search='histogram' supports one output, of classes or with "
+                "squared error, without categories, monotonic_cst and max_leaf_nodes: "
+                "use split_search='exact'."
             )
         return len(X) > ALL_VALUES
 
-    def _refuse_for_detours(self, rules: Rules) -> None:
+    def _refuse_for_surrogates(self, rules: Rules) -> None:
         others = {
             "splitter": rules.random_threshold,
             "max_features": rules.max_columns,
@@ -163,13 +182,13 @@ class DecisionTree(TreeRows, abstract=True):
         name = next((name for name, asked in others.items() if asked), None)
         if name is not None:
             raise ParameterError(
-                f"{type(self).__name__}: missing={self.missing!r} does not go with {name}: "
+                f"{type(self).__name__}: missing={self.missing!r} cannot be combined with {name}: "
                 "leave it at its default, or use missing='learned'."
             )
 
     @property
-    def _has_detours(self) -> bool:
-        return self.missing in DETOURS
+    def _has_surrogates(self) -> bool:
+        return self.missing in SURROGATE_MODES
 
     def _surrogates(self) -> Surrogates:
         return Surrogates(
@@ -180,9 +199,9 @@ class DecisionTree(TreeRows, abstract=True):
             self.surrogate_agreement_,
         )
 
-    def _values(self, X: Any) -> Floats:
+    def _values(self, X: Any) -> Matrix:
         """What the leaves of rows say; a mixture where a row went both ways."""
-        if not self._has_detours:
+        if not self._has_surrogates:
             return self._kept().said(self._leaves(X))
         rows, nodes = matrix_of(X, self.levels_), self._nodes()
         return np.asarray(leaf_weights(nodes, self._surrogates(), rows, self._both_ways) @ nodes.value)
@@ -191,7 +210,7 @@ class DecisionTree(TreeRows, abstract=True):
     def _both_ways(self) -> bool:
         return self.missing == "fractional"
 
-    def _evidence(self, batch: Batch, weight: Floats | None) -> dict[str, Any]:
+    def _evidence(self, batch: Batch, weight: Vector | None) -> dict[str, Any]:
         return {"rows": len(batch)}
 
     def _pruned(self, nodes: Nodes) -> Nodes:
@@ -202,42 +221,51 @@ class DecisionTree(TreeRows, abstract=True):
         # As a model would keep it: so prices of its pruning path are these to the last bit.
         kind = self.kernel_criteria[self.criterion]
         return pruned_at(
-            kept_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
+            compact_tree(nodes, kind).nodes(nodes.grown.levels, kind, nodes.classes), self.ccp_alpha
         )
 
     @staticmethod
     def _certificate(parts: dict[str, float], by_bins: bool = False) -> Certificate:
         value = float(np.max(list(parts.values()))) if parts else 0.0
         if by_bins:
-            words = "relative change of what leaves say of their rows; large nodes were searched by bins"
+            words = "relative change of recomputed leaf values; large nodes were searched by bins"
             return Certificate("measured", words, value, 1e-9, parts)
         measure = "gain that a better split of a node would add, as a share of the root's impurity"
         return Certificate("best splits", measure, value, 1e-9, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Score every stored split again, against all others that its node allows; leaves, where by bins."""
-        from surefit.models.tree.streams.learning import certify_tree, is_streamed
+        from surefit.models.tree.streams.setup import is_streamed
 
-        source = without_silent_classes(self, source)
+        source = drop_zero_weight_classes(self, source)
         if is_streamed(self, source, engine) or self._was_by_bins:
-            return certify_tree(self, source, engine)
+            return self._certify_leaves(source, engine)
         batch = whole(source, type(self).__name__)
         X, weight = matrix_of(batch.X, self.levels_), self._weights(batch)
         target = self._target(batch, weight)
-        rules = self._rules(X, weight, target, self.max_features_, self.seed_)
+        rules = growth_rules(self, X.shape, weight, target, self.max_features_, self.seed_)
         nodes = scaled_by(self._nodes(), target)
         kind = self.kernel_criteria[self.criterion]
         problem = Problem(X, target.Y, weight, kind, target.classes, rules, grain=target.grain)
-        if self._has_detours:
-            return self._certificate(prove_detours(nodes, self._surrogates(), problem, self._both_ways))
+        if self._has_surrogates:
+            return self._certificate(prove_surrogates(nodes, self._surrogates(), problem, self._both_ways))
         return self._certificate(best_splits(nodes, problem))
+
+    def _certify_leaves(self, source: Source, engine: Engine) -> Certificate:
+        """Add up the rows of each leaf again."""
+        from surefit.models.tree.streams.errors import tree_leaf_gap
+        from surefit.models.tree.streams.setup import stream_facts
+
+        known = stream_facts(self, source, engine)
+        gap = tree_leaf_gap(self._nodes().grown, self.levels_, known, source, engine)
+        return self._certificate({"answers of leaves": gap}, by_bins=True)
 
     @property
     def _was_by_bins(self) -> bool:
         return self.certificate_.claim == "measured"
 
-    def _kept(self) -> KeptTree:
-        return KeptTree(
+    def _kept(self) -> CompactTree:
+        return CompactTree(
             self.node_feature_,
             self.node_threshold_,
             self.node_right_,
@@ -253,11 +281,11 @@ class DecisionTree(TreeRows, abstract=True):
         kind = self.kernel_criteria[self.criterion]
         return self._kept().nodes(level_counts(self.levels_, self.n_features_in_), kind, self._class_counts)
 
-    def _outline(self) -> Outline:
-        return Outline.of(self.node_feature_, self.node_right_)
+    def _structure(self) -> TreeStructure:
+        return TreeStructure.of(self.node_feature_, self.node_right_)
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
-        if self._has_detours:
+        if self._has_surrogates:
             found = leaf_weights(
                 self._nodes(), self._surrogates(), matrix_of(X, self.levels_), self._both_ways
             )
@@ -284,7 +312,7 @@ class DecisionTree(TreeRows, abstract=True):
         return TreeView(self._nodes(), self.n_features_in_, self.n_outputs_)
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """By how much the splits of each column lower the impurity, as shares that add up to 1."""
         check_is_fitted(self)
         return self.importance_ if len(self.importance_) else self._nodes().importances()
@@ -294,14 +322,14 @@ class DecisionTree(TreeRows, abstract=True):
         return np.asarray(self._answer(self._leaves, X))
 
     def decision_path(self, X: Any, check_input: bool = True) -> csr_array:
-        """Return which nodes each row comes by, as a sparse matrix of ones."""
+        """Return which nodes each row passes, as a sparse matrix of ones."""
         leaves = self.apply(X)
-        return decision_path(self._outline(), leaves)
+        return decision_path(self._structure(), leaves)
 
     def get_depth(self) -> int:
-        """Return how many splits lie above the deepest leaf."""
+        """Return the depth of the tree: the number of splits above its deepest leaf."""
         check_is_fitted(self)
-        return self._outline().max_depth
+        return self._structure().max_depth
 
     def get_n_leaves(self) -> int:
         """Return how many leaves there are."""
@@ -309,7 +337,7 @@ class DecisionTree(TreeRows, abstract=True):
         return int(np.count_nonzero(self.node_feature_ < 0))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """Return the prices at which the tree of these rows loses a branch, and its impurity from then on."""
+        """Return the effective alphas of cost-complexity pruning, and the impurity of the leaves at each."""
         from surefit.models.tree.growing.pruning import pruning_path
 
         full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0}).fit(X, y, sample_weight)
@@ -322,7 +350,23 @@ class DecisionTree(TreeRows, abstract=True):
         return tags
 
 
-def _cells(X: NDArray[Any], weight: Floats | None) -> Missing:
+def fitted_nodes(tree: DecisionTree) -> Nodes:
+    """Return the nodes of a fitted tree as arrays."""
+    return tree._nodes()
+
+
+def fitted_tree(
+    tree: DecisionTree, parameters: TreeParameters, schema: Schema, certificate: Certificate
+) -> DecisionTree:
+    """Make an unfitted tree one that is fitted to rows of this schema, with these parameters."""
+    for name in type(parameters).__dataclass_fields__:
+        setattr(tree, f"{name}_", getattr(parameters, name))
+    tree.n_features_in_, tree._schema = schema.width, schema
+    tree.certificate_, tree.diagnosis_, tree.trace_ = certificate, Diagnosis(), Trace()
+    return tree
+
+
+def _cells(X: NDArray[Any], weight: Vector | None) -> Missing:
     """What is missing; a sum tells whether anything is."""
     if np.isnan(X.sum(dtype=np.float64)):
         return Missing.of(Batch(X, weight=weight))
@@ -338,9 +382,9 @@ class ReadableTree(DecisionTree, abstract=True):
 
     def _splits(self) -> dict[int, Condition]:
         check_is_fitted(self)
-        if self._has_detours:
+        if self._has_surrogates:
             raise RefusalError(
-                f"rules of single columns cannot say what missing={self.missing!r} does: "
+                f"a tree with missing={self.missing!r} cannot be written as rules of single columns: "
                 "use missing='learned'."
             )
         return conditions(self._nodes(), self._names(), self.levels_)
@@ -394,7 +438,7 @@ class ReadableTree(DecisionTree, abstract=True):
         return as_python(*self._told(), self._known())
 
     def explain(self, X: Any) -> list[str]:
-        """Return the way of each row through the tree, in words.
+        """Return the decision path of each row in words.
 
         >>> from surefit import DecisionTreeClassifier
         >>> DecisionTreeClassifier().fit([[1], [2], [3], [4]], ["no", "no", "yes", "yes"]).explain([[1.5]])
@@ -403,7 +447,7 @@ class ReadableTree(DecisionTree, abstract=True):
         told, leaves, rows = self._told(), self.apply(X), self._matrix(X)
         return [path_in_words(*told, int(leaf), row) for leaf, row in zip(leaves, rows, strict=True)]
 
-    def boxes(self) -> Boxes:
+    def boxes(self) -> LeafBoxes:
         """Return the leaves as boxes and weights: the tree as a sum of basis functions."""
         self._splits()  # refuses what boxes cannot say
         return boxes(self._nodes())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import NonNegative, RandomState, Strength
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
@@ -32,7 +33,6 @@ from surefit.models.tree.nodes.parameters import (
 from surefit.models.tree.targets.classes import ClassTargets
 from surefit.models.tree.trees.post_pruning import PrunableTree
 
-Floats = NDArray[np.float64]
 ClassWeights = Literal["balanced"] | dict[Any, Any] | list[Any] | None
 
 
@@ -44,15 +44,15 @@ class ClassTreeParameters(TreeParameters):
 
 
 class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
-    r"""Part the rows again and again by the split after which classes are purest.
+    r"""Split the rows recursively, each time where the classes become purest.
 
     A node with class shares :math:`p` costs :math:`1 - \sum_c p_c^2` (Gini) or :math:`-\sum_c p_c \log_2 p_c`
     (entropy); a split is as good as it lowers the weighted cost. Of equal splits the first column's is taken,
     and of its thresholds the lowest. criterion: besides scikit-learn's, ``"information_gain"`` (by entropy),
     ``"gain_ratio"``, ``"chi_squared"`` and ``"misclassification"``. categorical_features: columns that are
     split by sets of levels: ``"from_dtype"`` takes the categories of a table, or give names or numbers.
-    missing: values that are missing go where they do best (``"learned"``), are a level of their own in
-    columns of categories (``"category"``), follow another column that parts the rows alike
+    missing: missing values go where they lower the cost most (``"learned"``), are a level of their own in
+    columns of categories (``"category"``), follow a surrogate split of another column
     (``"surrogate"``), or go both ways with weights (``"fractional"``); trees of the last two are grown in
     Python, for moderate sizes. min_impurity: nodes with no more impurity are not split. min_gain: neither
     are those whose best split gains less. split_search: ``"exact"`` looks at every value, ``"histogram"`` at
@@ -141,7 +141,7 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         return ClassTreeParameters(**values, classes=labels[0] if len(labels) == 1 else labels)
 
     def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> NDArray[Any]:
-        """Return the heaviest class of the leaf of each row, or write it ``to`` a file."""
+        """Return the majority class of the leaf of each row, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, self._output_names())
 
     def _predict(self, X: Any) -> NDArray[Any]:
@@ -151,14 +151,14 @@ class DecisionTreeClassifier(ClassTargets, ClassifierMixin, PrunableTree):
         found = [labels[share.argmax(axis=1)] for labels, share in zip(self.classes_, shares, strict=True)]
         return np.column_stack(found)
 
-    def _answer_of(self, value: Floats) -> Any:
+    def _answer_of(self, value: Vector) -> Any:
         shares = np.split(value, np.cumsum(self._class_counts)[:-1])
         found = [labels[share.argmax()] for labels, share in zip(self._labels_of(), shares, strict=True)]
         plain = [label.item() if hasattr(label, "item") else label for label in found]
         return plain[0] if len(plain) == 1 else plain
 
     def predict_proba(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Any:
-        """Return the share of each class in the leaf of each row; a list of them for several outputs."""
+        """Return the class probabilities of each row; a list of them for several outputs."""
         labels = getattr(self, "classes_", ())
         if isinstance(labels, list):
             return self._by_output(self._answer(self._values, X))

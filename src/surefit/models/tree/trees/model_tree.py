@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.core.native.trees.tree_grow import Rules, tree_grow
 from surefit.models.linear.squares.ridge import Ridge
 from surefit.models.tree.export.conditions import conditions
 from surefit.models.tree.export.formats import as_text
+from surefit.models.tree.trees.base import fitted_nodes
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class ModelTree:
 
     def to_text(self) -> str:
         """Return the rules, one line a branch, with the linear predictor of each leaf."""
-        nodes = self.tree._nodes()
+        nodes = fitted_nodes(self.tree)
         splits = conditions(nodes, self.names, self.tree.levels_)
 
         def says(at: int) -> str:
@@ -43,9 +43,9 @@ class ModelTree:
     def __repr__(self) -> str:
         return f"ModelTree({len(self.leaves)} leaves; to_text() shows them)"
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any) -> Vector:
         """Predict each row by the model of its leaf."""
-        X = _numbers(X, "a tree of models")
+        X = _numbers(X, "a model tree")
         where, found = self.tree.apply(X), np.empty(len(X))
         for leaf, model in self.leaves.items():
             mine = where == leaf
@@ -63,7 +63,7 @@ def model_tree(
     max_depth: int = 2,
     min_samples_leaf: int = 20,
 ) -> ModelTree:
-    """Fit a tree to what a model of all rows leaves over, and in each leaf a model of its own.
+    """Fit a tree to the residuals of one model of all rows, and a model in each leaf.
 
     leaf: makes the models, such as ``Ridge`` or ``PoissonRegressor``. Splits are those after which the
     residuals of one model for all rows, and their products with each column, vary least: a greedy guess at
@@ -78,7 +78,7 @@ def model_tree(
     (200 rows, impurity 3.851)
     """
     names = _names(X)
-    X, y = _numbers(X, "a tree of models"), _target(y)
+    X, y = _numbers(X, "a model tree"), _target(y)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     left_over = y - leaf().fit(X, y, weight).predict(X)
     spread = X.std(axis=0)
@@ -94,13 +94,13 @@ def model_tree(
     return ModelTree(tree, models, names)
 
 
-def _target(y: Any) -> Floats:
+def _target(y: Any) -> Vector:
     """Numbers to predict; labels are refused, since leaves hold models of numbers."""
     try:
         return np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            "a tree of models predicts numbers, and y holds something else: give numbers, or use "
+            "a model tree needs a numeric target: give numbers as y, or use "
             "oblique_tree(X, y, classify=True) for labels."
         ) from None
 
@@ -112,11 +112,11 @@ class ObliqueTree:
     directions: (nodes, columns); left, right: -1 for a leaf; value: the class shares, or the mean, of each.
     """
 
-    directions: Floats
-    threshold: Floats
+    directions: Matrix
+    threshold: Vector
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    value: Floats
+    value: Matrix
     classes: NDArray[Any] | None
     names: tuple[str, ...]
 
@@ -154,7 +154,7 @@ class ObliqueTree:
             at[rows] = np.where(goes, self.left[node], self.right[node])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the heaviest class, or the mean, of the leaf of each row."""
+        """Return the majority class, or the mean, of the leaf of each row."""
         found = self.value[self.apply(X)]
         return found[:, 0] if self.classes is None else self.classes[found.argmax(axis=1)]
 
@@ -162,10 +162,11 @@ class ObliqueTree:
 def oblique_tree(
     X: Any, y: Any, *, classify: bool, max_depth: int = 3, min_samples_leaf: int = 1
 ) -> ObliqueTree:
-    """Grow a tree that may split by a mixture of columns, where that beats every single column.
+    """Grow a tree that splits by a linear combination of columns where that beats every single column.
 
-    At each node the mixture is that of ridge regression on the target, or on each class against the others;
-    its best threshold competes with those of all columns. Costlier and harder to read than a tree of columns.
+    At each node the combination is that of ridge regression on the target, or on each class against the
+    others; its best threshold competes with those of all columns. Slower and harder to read than a tree of
+    single columns.
 
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> y = X[:, 0] + X[:, 1] > 0
@@ -226,18 +227,18 @@ def _names(X: Any) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(np.shape(X)[1])) if columns is None else tuple(map(str, columns))
 
 
-def _numbers(X: Any, who: str) -> Floats:
+def _numbers(X: Any, who: str) -> Matrix:
     """Rows as finite numbers."""
     try:
         found = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.full((1, 1), np.nan)
     if found.ndim != 2 or not np.isfinite(found).all():
-        raise DataError(f"{who} mixes columns of finite numbers: fill gaps in, and encode categories.")
+        raise DataError(f"{who} needs finite numbers: impute missing values and encode categories.")
     return found
 
 
-def _mixture(weights: Floats, names: tuple[str, ...], goes_on: bool = False) -> str:
+def _mixture(weights: Vector, names: tuple[str, ...], goes_on: bool = False) -> str:
     """A sum of columns; ``goes_on`` begins it with a sign."""
     terms = [(float(w), name) for w, name in zip(np.ravel(weights), names, strict=True) if w != 0]
     if not goes_on and len(terms) == 1 and terms[0][0] == 1.0:
@@ -246,7 +247,7 @@ def _mixture(weights: Floats, names: tuple[str, ...], goes_on: bool = False) -> 
     return words if goes_on else words.removeprefix(" + ").removeprefix(" ")
 
 
-def _mixtures(X: Floats, y: NDArray[Any], counts: tuple[int, ...]) -> Floats | None:
+def _mixtures(X: Matrix, y: NDArray[Any], counts: tuple[int, ...]) -> Matrix | None:
     """Directions in which the target changes; None where it does not."""
     present = np.unique(y)
     if len(present) < 2:

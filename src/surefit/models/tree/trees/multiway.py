@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.models.tree.export.formats import counted
 from surefit.models.tree.nodes.criteria import impurity
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiwayNode:
     """A node: the count of each class, and for a split its column, gain and one child a level."""
 
-    counts: Floats
+    counts: Vector
     column: int = -1
     gain: float = 0.0
     children: dict[Any, MultiwayNode] = field(default_factory=dict)
@@ -32,14 +31,14 @@ class MultiwayNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiwayTree:
-    """A tree of levels; a level that a node has not seen stops there."""
+    """A tree with one branch a level; a row whose level a node has not seen stops there."""
 
     root: MultiwayNode
     classes: NDArray[Any]
     names: tuple[str, ...]
 
     def predict(self, rows: Sequence[Sequence[Any]]) -> NDArray[Any]:
-        """Return the heaviest class where each row ends."""
+        """Return the majority class of the node that each row reaches."""
         found = []
         for row in _cells(rows):
             node = self.root
@@ -70,7 +69,7 @@ class MultiwayTree:
 def multiway_tree(
     rows: Any, y: Any, *, names: Sequence[str] | None = None, criterion: str = "entropy", max_depth: int = 0
 ) -> MultiwayTree:
-    """Grow a tree that gives each level a branch; ``criterion`` is entropy, gini or gain_ratio.
+    """Grow a tree with one branch for each level; ``criterion`` is entropy, gini or gain_ratio.
 
     A cell that is missing is a level of its own. names: of the columns; those of a frame by default.
 
@@ -115,11 +114,11 @@ def _cells(rows: Any) -> NDArray[Any]:
     return table
 
 
-def _gain(column: NDArray[Any], codes: NDArray[np.intp], counts: Floats, criterion: str) -> float:
+def _gain(column: NDArray[Any], codes: NDArray[np.intp], counts: Vector, criterion: str) -> float:
     kind = "gini" if criterion == "gini" else "entropy"
     classes, n = (len(counts),), len(codes)
 
-    def cost(own: Floats) -> float:
+    def cost(own: Vector) -> float:
         return float(impurity(own[None], np.array([own.sum()]), kind, classes)[0])
 
     sides = [

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.models.tree.growing.pruning import (
     kept_below,
@@ -20,16 +20,15 @@ from surefit.models.tree.growing.pruning import (
 )
 from surefit.models.tree.trees.base import ReadableTree
 
-Floats = NDArray[np.float64]
-
 
 class PrunableTree(ReadableTree, abstract=True):
-    """A tree that can be cut back; each method returns another fitted tree and leaves this one as it is."""
+    """A tree that can be pruned; each method returns another fitted tree and leaves this one as it is."""
 
     def prune(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Return the tree cut back by reduced error on these rows, which should not be those it was grown on.
+        """Return the tree after reduced-error pruning on these rows, which should be new to it.
 
-        One after the other, the branch whose loss gains most, or costs nothing, becomes a leaf.
+        One after the other, the branch whose replacement by a leaf lowers the loss most, or does not
+        raise it, becomes one.
 
         >>> from surefit import DecisionTreeClassifier
         >>> model = DecisionTreeClassifier().fit([[1], [2], [3], [4]], [0, 1, 0, 1])
@@ -41,13 +40,13 @@ class PrunableTree(ReadableTree, abstract=True):
         return self._with(kept_below(nodes, reduced_error_cuts(nodes, loss)))
 
     def simplify(self) -> Self:
-        """Return the tree without splits after which both sides answer the same."""
+        """Return the tree without splits whose two sides predict the same."""
         nodes = self._fitted_nodes()
         answers = [repr(self._answer_of(value)) for value in nodes.value]
         return self._with(simplified(nodes, np.unique(answers, return_inverse=True)[1]))
 
     def prune_at(self, ccp_alpha: float) -> Self:
-        """Return the tree that is cheapest when a leaf costs ``ccp_alpha``."""
+        """Return the tree of least cost-complexity for ``ccp_alpha``."""
         if not ccp_alpha >= 0:
             raise ParameterError(f"prune_at: ccp_alpha={ccp_alpha!r} must be a number of at least 0.")
         nodes = self._fitted_nodes()
@@ -58,9 +57,9 @@ class PrunableTree(ReadableTree, abstract=True):
 
     def _fitted_nodes(self) -> Any:
         check_is_fitted(self)
-        if self._has_detours:
+        if self._has_surrogates:
             raise RefusalError(
-                f"a tree with missing={self.missing!r} is not cut back: use rules that stop it earlier."
+                f"a tree with missing={self.missing!r} cannot be pruned: limit its growth, as by max_depth."
             )
         return self._nodes()
 
@@ -76,7 +75,7 @@ class PrunableTree(ReadableTree, abstract=True):
             setattr(other, f"{name}_", getattr(arrays, name))
         return other
 
-    def _loss_at_nodes(self, X: Any, y: Any, weight: Any) -> Floats:
+    def _loss_at_nodes(self, X: Any, y: Any, weight: Any) -> Vector:
         """The loss of the rows that come by each node, if it were a leaf."""
         path = self.decision_path(X)
         y = np.asarray(y)
@@ -96,14 +95,14 @@ class PrunableTree(ReadableTree, abstract=True):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PruningChoice:
-    """The prices of a leaf that were tried, the loss for rows left out, and which price to take.
+    """The values of ``ccp_alpha`` that were tried, their cross-validated loss, and which one to take.
 
-    errors: (alphas, folds). best: the price with the least mean. careful: the highest whose mean is within
-    one standard error of it. model: the tree of all rows, cut back at the price chosen.
+    errors: (alphas, folds). best: the value with the least mean. careful: the largest whose mean is within
+    one standard error of it. model: the tree of all rows, pruned at the value chosen.
     """
 
-    alphas: Floats
-    errors: Floats
+    alphas: Vector
+    errors: Matrix
     best: float
     careful: float
     model: Any
@@ -111,7 +110,7 @@ class PruningChoice:
     def __repr__(self) -> str:
         losses = dict(zip(self.alphas.tolist(), self.errors.mean(axis=1), strict=True))
         return (
-            f"PruningChoice({len(self.alphas)} prices; best {self.best:.3g} with a loss of "
+            f"PruningChoice({len(self.alphas)} values of ccp_alpha; best {self.best:.3g} with a loss of "
             f"{losses[self.best]:.4g}, careful {self.careful:.3g} with {losses[self.careful]:.4g}; "
             f"{self.model.get_n_leaves()} leaves)"
         )
@@ -120,10 +119,9 @@ class PruningChoice:
 def choose_pruning(
     model: Any, X: Any, y: Any, sample_weight: Any = None, *, cv: Any = 5, one_standard_error: bool = True
 ) -> PruningChoice:
-    """Choose the price of a leaf by cross-validation, with the one-standard-error rule unless told otherwise.
+    """Choose ``ccp_alpha`` by cross-validation, with the one-standard-error rule unless told otherwise.
 
-    The prices are the geometric means of neighbours on the path of all rows, at each of which one tree is the
-    cheapest.
+    The values tried are the geometric means of neighbours on the pruning path of all rows.
 
     >>> from surefit import DecisionTreeClassifier
     >>> from surefit.models.tree.trees.post_pruning import choose_pruning
@@ -158,7 +156,7 @@ def choose_pruning(
     return PruningChoice(alphas, errors, float(alphas[least]), float(alphas[careful]), final)
 
 
-def _losses_along(tree: Any, losses: Floats, alphas: Floats) -> Floats:
+def _losses_along(tree: Any, losses: Vector, alphas: Vector) -> Vector:
     """The loss of the tree at each price, from what its nodes would lose as leaves."""
     nodes = tree._nodes()
     order, prices, _ = weakest_links(nodes)

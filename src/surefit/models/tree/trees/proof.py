@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_apply import tree_apply_twin
 from surefit.core.native.trees.tree_grow import Rules
 from surefit.models.tree.nodes.candidate_splits import (
     between,
     chosen_columns,
+    drawn_split,
     drawn_threshold,
-    drawn_way,
-    level_ways,
+    level_splits,
     node_seeds,
-    number_ways,
+    number_splits,
     one_step,
 )
 from surefit.models.tree.nodes.criteria import absolute_gains, count_costs, gain, impurity, medians, terms
 from surefit.models.tree.nodes.leaf_values import SINGLE
 from surefit.models.tree.nodes.node_arrays import Nodes
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 # Absolute deviations are rounded to a float32 when a tree is kept, and once more each time that it is pruned.
@@ -46,12 +46,12 @@ class Problem:
 
     X: NDArray[Any]
     Y: NDArray[Any]
-    weight: Floats | None
+    weight: Vector | None
     criterion: str
     classes: tuple[int, ...]
     rules: Rules
     exact_rows: int | None = None
-    grain: Floats | float = 0.0
+    grain: Vector | float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -62,8 +62,8 @@ class _Level:
     rows: Whole
     place: Whole  # of each row, which of the nodes
     start: Whole
-    sums: Floats
-    weight: Floats
+    sums: Matrix
+    weight: Vector
 
 
 def best_splits(nodes: Nodes, problem: Problem) -> dict[str, float]:
@@ -139,20 +139,20 @@ class _Proof:
         gap = np.abs(grown.impurity[ids] - own) - (DEVIATION * own if self.absolute else 0.0)
         self._worse("value", gap / max(root, 1e-300) if root > 0 else own > 1e-12)
 
-    def _mean(self, sums: Floats, weight: Floats, at: int) -> Floats:
+    def _mean(self, sums: Matrix, weight: Vector, at: int) -> Matrix:
         """What sides with these sums would say: one number, or the share of one class."""
         return np.asarray(sums[:, at] / weight + (0.0 if self.about is None else self.about[at]))
 
-    def _impurity(self, level: _Level, mean: Floats) -> Floats:
+    def _impurity(self, level: _Level, mean: Vector) -> Vector:
         if self.about is None:
             return impurity(level.sums, level.weight, self.problem.criterion, self.problem.classes)
         each = count_costs(self.problem.Y[level.rows], self.w[level.rows], mean[level.place])
         return np.asarray(np.add.reduceat(each, level.start[:-1]) / level.weight)
 
-    def _gain(self, left: Floats, wl: Floats, whole: Floats, weight: Floats) -> Floats:
+    def _gain(self, left: Matrix, wl: Vector, whole: Matrix, weight: Vector) -> Vector:
         return gain(left, wl, whole, weight, self.problem.criterion, self.problem.classes, self.about)
 
-    def _splits(self, level: _Level, bounds: Floats) -> None:
+    def _splits(self, level: _Level, bounds: Matrix) -> None:
         """The stored splits of the nodes of a depth, against all others."""
         grown, problem = self.grown, self.problem
         splits = grown.feature[level.nodes] >= 0
@@ -179,7 +179,7 @@ class _Proof:
         if problem.rules.monotone:
             self._pass_bounds(level, inner, left_rows, bounds)
 
-    def _scale(self, level: _Level) -> Floats:
+    def _scale(self, level: _Level) -> Vector:
         """What a gain of a node is measured by: its share of the root's impurity."""
         if self.problem.criterion in ("gain_ratio", "chi_squared"):
             return np.ones(len(level.nodes))
@@ -205,7 +205,7 @@ class _Proof:
         below = one_step(self.grown, self.X, level.rows, level.nodes[level.place])
         return below == children
 
-    def _gains(self, level: _Level, left: NDArray[np.bool_], inner: Whole) -> Floats:
+    def _gains(self, level: _Level, left: NDArray[np.bool_], inner: Whole) -> Vector:
         """The gain of the stored split of each inner node."""
         problem = self.problem
         if self.absolute:
@@ -252,7 +252,7 @@ class _Proof:
             gap = (high - low) if np.isfinite(high - low) else max(abs(high), abs(low))
             self._worse("threshold moved", abs(stored - expected_at) / gap)
 
-    def _look(self, level: _Level, looked: Whole, j: int, bounds: Floats, best: Floats) -> None:
+    def _look(self, level: _Level, looked: Whole, j: int, bounds: Matrix, best: Vector) -> None:
         """Raise ``best`` by the splits of column j."""
         if self.absolute or self.grown.levels[j] > 0 or self.problem.rules.random_threshold:
             for i in looked:
@@ -309,11 +309,11 @@ class _Proof:
         level: _Level,
         of: Whole,
         j: int,
-        left: Floats,
-        wl: Floats,
+        left: Matrix,
+        wl: Vector,
         count: Whole,
-        bounds: Floats,
-        best: Floats,
+        bounds: Matrix,
+        best: Vector,
     ) -> None:
         problem, rules = self.problem, self.problem.rules
         whole, weight, rows = level.sums[of], level.weight[of], np.diff(level.start)[of]
@@ -327,17 +327,17 @@ class _Proof:
         found = self._gain(left, wl, whole, weight)
         np.maximum.at(best, of[fits], found[fits])
 
-    def _one_by_one(self, level: _Level, i: int, j: int, bounds: Floats) -> float:
+    def _one_by_one(self, level: _Level, i: int, j: int, bounds: Matrix) -> float:
         """The best gain of one node by one column, from all the ways to send its rows."""
         problem, rules, node = self.problem, self.problem.rules, int(level.nodes[i])
         rows = level.rows[level.start[i] : level.start[i + 1]]
         x = np.asarray(self.X[rows, j], dtype=np.float64)
         if self.grown.levels[j] > 0:
-            sides = level_ways(x, self.terms[rows], self.w[rows], self._orders())
+            sides = level_splits(x, self.terms[rows], self.w[rows], self._orders())
         elif rules.random_threshold:
-            sides = drawn_way(x, j, self.seeds[node])
+            sides = drawn_split(x, j, self.seeds[node])
         else:
-            sides = number_ways(x)
+            sides = number_splits(x)
         if len(sides) == 0:
             return -np.inf
         count = sides.sum(axis=1)
@@ -375,7 +375,7 @@ class _Proof:
             return [1] if sum(classes) == 2 else list(range(sum(classes)))
         return list(range(self.problem.Y.shape[1]))
 
-    def _pass_bounds(self, level: _Level, inner: Whole, left: NDArray[np.bool_], bounds: Floats) -> None:
+    def _pass_bounds(self, level: _Level, inner: Whole, left: NDArray[np.bool_], bounds: Matrix) -> None:
         """What monotone columns allow the children."""
         grown, rules = self.grown, self.problem.rules
         value = self.nodes.value[:, 1 if self.problem.classes else 0]
@@ -395,11 +395,11 @@ class _Proof:
                     self._worse("gain missed", np.inf)
 
 
-def _median(y: Floats, w: Floats) -> float:
+def _median(y: Vector, w: Vector) -> float:
     return float(medians(y[:, None], w, np.arange(len(y)), np.array([0, len(y)]))[0][0, 0])
 
 
-def _monotone(low: Floats, high: Floats, bounds: Floats, sign: int) -> NDArray[np.bool_]:
+def _monotone(low: Vector, high: Vector, bounds: Matrix, sign: int) -> NDArray[np.bool_]:
     slack = 1e-12 * (1.0 + np.abs(low) + np.abs(high))  # what is allowed but for rounding is not held against
     inside = (np.minimum(low, high) >= bounds[:, 0] + slack) & (np.maximum(low, high) <= bounds[:, 1] - slack)
     return np.asarray(inside & (sign * (high - low) >= (slack if sign else 0.0)))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Vector
 from surefit.core.parameters import NonNegative, RandomState, Strength
 from surefit.data.door import Accepts
 from surefit.data.schema import Schema
@@ -30,11 +29,9 @@ from surefit.models.tree.nodes.parameters import (
 from surefit.models.tree.targets.numbers import NumberTargets
 from surefit.models.tree.trees.post_pruning import PrunableTree
 
-Floats = NDArray[np.float64]
-
 
 class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
-    r"""Part the rows again and again by the split after which the target varies least.
+    r"""Split the rows recursively, each time where the target varies least.
 
     A node costs the mean of :math:`(y - \bar y)^2`, of :math:`|y - \mathrm{med}|` (absolute_error) or half
     the Poisson deviance :math:`y \log(y / \bar y)`, and predicts that mean or median. Parameters beside
@@ -103,16 +100,16 @@ class DecisionTreeRegressor(NumberTargets, RegressorMixin, PrunableTree):
     def _parameters(self, common: TreeParameters, schema: Schema) -> TreeParameters:
         return common
 
-    def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, check_input: bool = True, *, to: str | Path | None = None) -> Vector:
         """Return the prediction of the leaf of each row, or write it ``to`` a file."""
         several = getattr(self, "n_outputs_", 1)
         names = ["prediction"] if several == 1 else [f"prediction{o}" for o in range(several)]
         return self._answer(self._predict, X, to, names)
 
-    def _answer_of(self, value: Floats) -> Any:
+    def _answer_of(self, value: Vector) -> Any:
         found = value.tolist()
         return found[0] if len(found) == 1 else found
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         found = self._values(X)
         return found[:, 0] if self.n_outputs_ == 1 else found

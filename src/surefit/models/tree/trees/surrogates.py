@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.native.trees.tree_grow import Grown, Rules, tree_grow
-from surefit.models.tree.nodes.candidate_splits import between, level_ways, number_ways
+from surefit.models.tree.nodes.candidate_splits import between, level_splits, number_splits
 from surefit.models.tree.nodes.criteria import absolute_gains, count_costs, gain, impurity, medians, terms
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.trees.proof import DEVIATION, Problem
 
-Floats = NDArray[np.float64]
 MOST_SURROGATES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ColumnSplit:
     """A split of one column: rows at most at the threshold, or of these levels, go left, or right if turned.
 
     agreement: the share of weight, among rows with both columns, that goes where the first column sends it.
@@ -40,7 +40,7 @@ class Way:
     turned: bool = False
     agreement: float = 1.0
 
-    def goes_left(self, X: Floats) -> NDArray[np.bool_]:
+    def goes_left(self, X: Matrix) -> NDArray[np.bool_]:
         """Where rows go; those without a value are for the caller to look at."""
         x = X[:, self.column]
         with np.errstate(invalid="ignore"):
@@ -50,27 +50,27 @@ class Way:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateNode:
-    """A node: its rows' sums and cost, and how it is split; ``way`` is None for a leaf."""
+    """A node: its rows' sums and cost, and how it is split; ``split`` is None for a leaf."""
 
     rows: int
     weight: float
     impurity: float
-    value: Floats
-    way: Way | None = None
-    surrogates: tuple[Way, ...] = ()
+    value: Matrix
+    split: ColumnSplit | None = None
+    surrogates: tuple[ColumnSplit, ...] = ()
     share_left: float = 0.0
     left: int = -1
     right: int = -1
 
 
-def send(node: SurrogateNode, X: Floats) -> NDArray[np.bool_]:
+def send(node: SurrogateNode, X: Matrix) -> NDArray[np.bool_]:
     """Where a split node sends rows: by its column, by the surrogates in turn, or with the majority."""
-    assert node.way is not None
+    assert node.split is not None
     left = np.full(len(X), node.share_left > 0.5)
     waiting = np.ones(len(X), dtype=bool)
-    for way in (node.way, *node.surrogates):
-        known = waiting & ~np.isnan(X[:, way.column])
-        left[known] = way.goes_left(X[known])
+    for split in (node.split, *node.surrogates):
+        known = waiting & ~np.isnan(X[:, split.column])
+        left[known] = split.goes_left(X[known])
         waiting &= ~known
     return left
 
@@ -79,9 +79,9 @@ def send(node: SurrogateNode, X: Floats) -> NDArray[np.bool_]:
 class SurrogateGrower:
     """What a tree with surrogates is grown from; the arguments of ``tree_grow``."""
 
-    X: Floats
+    X: Matrix
     Y: NDArray[Any]
-    w: Floats
+    w: Vector
     criterion: str
     classes: tuple[int, ...]
     levels: NDArray[np.int64]
@@ -93,7 +93,7 @@ class SurrogateGrower:
         nodes: list[SurrogateNode] = []
         rows = np.flatnonzero(self.w > 0)
         total = float(self.w[rows].sum())
-        stack: list[tuple[NDArray[np.intp], Floats, int, int, bool]] = [(rows, self.w[rows], 0, -1, False)]
+        stack: list[tuple[NDArray[np.intp], Vector, int, int, bool]] = [(rows, self.w[rows], 0, -1, False)]
         while stack:
             rows, weight, depth, parent, is_left = stack.pop()
             at = len(nodes)
@@ -115,7 +115,7 @@ class SurrogateGrower:
                 stack.append((rows[side], own, depth + 1, at, goes_left))
         return nodes
 
-    def _node(self, rows: NDArray[np.intp], weight: Floats) -> SurrogateNode:
+    def _node(self, rows: NDArray[np.intp], weight: Vector) -> SurrogateNode:
         total = np.array([weight.sum()])
         Y = np.asarray(self.Y[rows], dtype=np.float64)
         if self.criterion == "absolute":
@@ -132,7 +132,7 @@ class SurrogateGrower:
         return SurrogateNode(len(rows), float(total[0]), cost, value if self.classes else value + centre)
 
     def _split(
-        self, node: SurrogateNode, rows: NDArray[np.intp], weight: Floats, depth: int, total: float
+        self, node: SurrogateNode, rows: NDArray[np.intp], weight: Vector, depth: int, total: float
     ) -> SurrogateNode | None:
         rules = self.rules
         if (rules.max_depth and depth >= rules.max_depth) or node.impurity <= max(1e-15, rules.pure_below):
@@ -141,9 +141,9 @@ class SurrogateGrower:
             return None
         best, gained = None, -np.inf
         for j in range(self.X.shape[1]):
-            way, gain = self._best_of(rows, weight, j)
-            if way is not None and gain > gained + 1e-13 * abs(gained if best else 0.0):
-                best, gained = way, gain
+            split, gain = self._best_of(rows, weight, j)
+            if split is not None and gain > gained + 1e-13 * abs(gained if best else 0.0):
+                best, gained = split, gain
         if best is None or gained / total < rules.min_decrease or gained / node.weight < rules.min_gain:
             return None
         has = ~np.isnan(self.X[rows, best.column])
@@ -151,9 +151,9 @@ class SurrogateGrower:
         goes = best.goes_left(self.X[known])
         share = float(own[goes].sum() / own.sum())
         others = () if self.fractional else self._surrogates(known, own, best.column, goes)
-        return replace(node, way=best, surrogates=others, share_left=share)
+        return replace(node, split=best, surrogates=others, share_left=share)
 
-    def _best_of(self, rows: NDArray[np.intp], weight: Floats, j: int) -> tuple[Way | None, float]:
+    def _best_of(self, rows: NDArray[np.intp], weight: Vector, j: int) -> tuple[ColumnSplit | None, float]:
         """The best split by one column among the rows that have it, and the cost it takes away."""
         has = ~np.isnan(self.X[rows, j])
         known, own = rows[has], weight[has]
@@ -163,11 +163,11 @@ class SurrogateGrower:
         if stump.feature[0] < 0:
             return None, -np.inf
         cost = stump.impurity * stump.weight
-        return _way_of(stump, j), float(cost[0] - cost[1] - cost[2])
+        return _split_of(stump, j), float(cost[0] - cost[1] - cost[2])
 
     def _surrogates(
-        self, known: NDArray[np.intp], weight: Floats, first: int, goes: NDArray[np.bool_]
-    ) -> tuple[Way, ...]:
+        self, known: NDArray[np.intp], weight: Vector, first: int, goes: NDArray[np.bool_]
+    ) -> tuple[ColumnSplit, ...]:
         """Other columns that tell the same sides apart better than the majority does, the best first."""
         found = []
         for j in range(self.X.shape[1]):
@@ -178,15 +178,15 @@ class SurrogateGrower:
             stump = self._stump(rows, own, j, side.astype(np.int32)[:, None], "misclassification", (2,))
             if stump.feature[0] < 0:
                 continue
-            way = _way_of(stump, j)
-            same = float(own[way.goes_left(self.X[rows]) == side].sum() / own.sum())
+            split = _split_of(stump, j)
+            same = float(own[split.goes_left(self.X[rows]) == side].sum() / own.sum())
             majority = float(own[side].sum() / own.sum())
             if max(same, 1 - same) > max(majority, 1 - majority) + 1e-12:
-                found.append(replace(way, turned=same < 0.5, agreement=max(same, 1 - same)))
-        return tuple(sorted(found, key=lambda way: (-way.agreement, way.column))[:MOST_SURROGATES])
+                found.append(replace(split, turned=same < 0.5, agreement=max(same, 1 - same)))
+        return tuple(sorted(found, key=lambda split: (-split.agreement, split.column))[:MOST_SURROGATES])
 
     def _stump(
-        self, rows: NDArray[np.intp], weight: Floats, j: int, Y: Any, criterion: str, classes: tuple[int, ...]
+        self, rows: NDArray[np.intp], weight: Vector, j: int, Y: Any, criterion: str, classes: tuple[int, ...]
     ) -> Grown:
         column = np.ascontiguousarray(self.X[rows, j])[:, None]
         stops, levels = Rules(max_depth=1), self.levels[[j]]
@@ -196,28 +196,28 @@ class SurrogateGrower:
 
 
 def parted(
-    node: SurrogateNode, X: Floats, weight: Floats, fractional: bool
-) -> list[tuple[NDArray[np.intp], Floats]]:
+    node: SurrogateNode, X: Matrix, weight: Vector, fractional: bool
+) -> list[tuple[NDArray[np.intp], Vector]]:
     """Which rows go left and right, and with what weights."""
     if not fractional:
         left = send(node, X)
         return [(np.flatnonzero(side), weight[side]) for side in (left, ~left)]
-    assert node.way is not None
-    gone = np.isnan(X[:, node.way.column])
-    left = node.way.goes_left(X) & ~gone
+    assert node.split is not None
+    gone = np.isnan(X[:, node.split.column])
+    left = node.split.goes_left(X) & ~gone
     share = np.where(gone, node.share_left, left)
     both = [weight * share, weight * (1 - share)]
     return [(np.flatnonzero(own > 0), own[own > 0]) for own in both]
 
 
-def _way_of(stump: Grown, column: int) -> Way:
+def _split_of(stump: Grown, column: int) -> ColumnSplit:
     if stump.levels[0] == 0:
-        return Way(column, float(stump.threshold[0]), None)
+        return ColumnSplit(column, float(stump.threshold[0]), None)
     bits = np.unpackbits(stump.left_levels.view(np.uint8), bitorder="little")
-    return Way(column, 0.0, tuple(np.flatnonzero(bits[: int(stump.levels[0])]).tolist()))
+    return ColumnSplit(column, 0.0, tuple(np.flatnonzero(bits[: int(stump.levels[0])]).tolist()))
 
 
-def grow_with_detours(
+def grow_with_surrogates(
     problem: Problem, levels: NDArray[np.int64], fractional: bool
 ) -> tuple[Nodes, Surrogates]:
     """Grow a tree with surrogates, or with rows that go both ways."""
@@ -235,26 +235,26 @@ def _as_arrays(
     words = int(max((levels + 63) // 64, default=0))
     bits: list[int] = []
 
-    def where(way: Way) -> float:
-        if way.levels is None:
-            return way.threshold
+    def where(split: ColumnSplit) -> float:
+        if split.levels is None:
+            return split.threshold
         start = len(bits)
-        own = way.levels
+        own = split.levels
         bits.extend(sum(1 << (level % 64) for level in own if level // 64 == k) for k in range(words))
         return float(start)
 
-    main = np.array([0.0 if node.way is None else where(node.way) for node in found])
-    others = [(i, way) for i, node in enumerate(found) for way in node.surrogates]
+    main = np.array([0.0 if node.split is None else where(node.split) for node in found])
+    others = [(i, split) for i, node in enumerate(found) for split in node.surrogates]
     surrogates = Surrogates(
         np.array([i for i, _ in others], dtype=np.int32),
-        np.array([way.column for _, way in others], dtype=np.int32),
-        np.array([where(way) for _, way in others], dtype=np.float64),
-        np.array([way.turned for _, way in others], dtype=np.uint8),
-        np.array([way.agreement for _, way in others], dtype=np.float64),
+        np.array([split.column for _, split in others], dtype=np.int32),
+        np.array([where(split) for _, split in others], dtype=np.float64),
+        np.array([split.turned for _, split in others], dtype=np.uint8),
+        np.array([split.agreement for _, split in others], dtype=np.float64),
     )
     value = np.array([node.value for node in found])
     grown = Grown(
-        np.array([-1 if node.way is None else node.way.column for node in found], dtype=np.int32),
+        np.array([-1 if node.split is None else node.split.column for node in found], dtype=np.int32),
         main,
         np.array([node.left for node in found], dtype=np.int32),
         np.array([node.right for node in found], dtype=np.int32),
@@ -274,22 +274,22 @@ def _as_list(nodes: Nodes, surrogates: Surrogates, fractional: bool) -> list[Sur
     # A row without the value goes both ways by the shares of those with it, which leaves these as they are.
     share = grown.weight[grown.left] / grown.weight if fractional else grown.missing_left.astype(np.float64)
     own = surrogates
-    listed: dict[int, list[Way]] = {}
+    listed: dict[int, list[ColumnSplit]] = {}
 
-    def way(column: int, threshold: float, turned: bool = False, agreement: float = 1.0) -> Way:
+    def split(column: int, threshold: float, turned: bool = False, agreement: float = 1.0) -> ColumnSplit:
         if grown.levels[column] == 0:
-            return Way(column, threshold, None, turned, agreement)
+            return ColumnSplit(column, threshold, None, turned, agreement)
         own = tuple(nodes.levels_at(int(threshold), column).tolist())
-        return Way(column, 0.0, own, turned, agreement)
+        return ColumnSplit(column, 0.0, own, turned, agreement)
 
     for at, *told in zip(
         *(each.tolist() for each in (own.node, own.column, own.threshold, own.turned, own.agreement)),
         strict=True,
     ):
-        listed.setdefault(at, []).append(way(told[0], told[1], bool(told[2]), told[3]))
+        listed.setdefault(at, []).append(split(told[0], told[1], bool(told[2]), told[3]))
     found = []
     for i in range(nodes.node_count):
-        main = way(int(grown.feature[i]), float(grown.threshold[i])) if grown.feature[i] >= 0 else None
+        main = split(int(grown.feature[i]), float(grown.threshold[i])) if grown.feature[i] >= 0 else None
         found.append(
             SurrogateNode(
                 int(grown.rows[i]),
@@ -311,12 +311,12 @@ def leaf_weights(nodes: Nodes, surrogates: Surrogates, X: NDArray[Any], fraction
     X, found = np.asarray(X, dtype=np.float64), _as_list(nodes, surrogates, fractional)
     rows: list[NDArray[np.intp]] = []
     at: list[NDArray[np.intp]] = []
-    weights: list[Floats] = []
+    weights: list[Vector] = []
     stack = [(0, np.arange(len(X)), np.ones(len(X)))]
     while stack:
         i, mine, weight = stack.pop()
         node = found[i]
-        if node.way is None:
+        if node.split is None:
             rows.append(mine)
             at.append(np.full(len(mine), i))
             weights.append(weight)
@@ -329,7 +329,7 @@ def leaf_weights(nodes: Nodes, surrogates: Surrogates, X: NDArray[Any], fraction
     return csr_array((np.concatenate(weights), place), shape=(len(X), nodes.node_count))
 
 
-def prove_detours(
+def prove_surrogates(
     nodes: Nodes, surrogates: Surrogates, problem: Problem, fractional: bool
 ) -> dict[str, float]:
     """Send the rows down again, and score each split against all others of the rows that have its column."""
@@ -354,26 +354,26 @@ def prove_detours(
         own = again._node(mine, weight)
         worse("weight", abs(own.weight / node.weight - 1.0) + float(own.rows != node.rows))
         absolute = problem.criterion == "absolute"
-        if absolute or node.way is None:  # what inner nodes say is added up from leaves, unless a median
+        if absolute or node.split is None:  # what inner nodes say is added up from leaves, unless a median
             worse("value", float((np.abs(own.value - node.value) - problem.grain).max()) / scale)
             digits = DEVIATION * own.impurity if absolute else 0.0
             worse("value", (abs(own.impurity - node.impurity) - digits) * node.weight / root)
-        if node.way is None:
+        if node.split is None:
             continue
-        stored, best = _gains(problem, nodes.grown.levels, X[mine], problem.Y[mine], weight, node.way)
+        stored, best = _gains(problem, nodes.grown.levels, X[mine], problem.Y[mine], weight, node.split)
         worse("gain missed", (best - stored) / root)
-        has = ~np.isnan(X[mine, node.way.column])
-        goes = node.way.goes_left(X[mine][has])
+        has = ~np.isnan(X[mine, node.split.column])
+        goes = node.split.goes_left(X[mine][has])
         share = float(weight[has][goes].sum() / weight[has].sum())
         worse("threshold moved", abs((share if fractional else share > 0.5) - node.share_left))
-        x = X[mine, node.way.column][has]
-        if node.way.levels is None and goes.any() and not goes.all():
+        x = X[mine, node.split.column][has]
+        if node.split.levels is None and goes.any() and not goes.all():
             low, high = float(x[goes].max()), float(x[~goes].min())
-            worse("threshold moved", abs(node.way.threshold - between(low, high)) / (high - low))
+            worse("threshold moved", abs(node.split.threshold - between(low, high)) / (high - low))
         for other in node.surrogates:
             both = has.copy()
             both &= ~np.isnan(X[mine, other.column])
-            same = other.goes_left(X[mine][both]) == node.way.goes_left(X[mine][both])
+            same = other.goes_left(X[mine][both]) == node.split.goes_left(X[mine][both])
             worse(
                 "threshold moved", abs(float(weight[both][same].sum() / weight[both].sum()) - other.agreement)
             )
@@ -385,7 +385,12 @@ def prove_detours(
 
 
 def _gains(
-    problem: Problem, levels: NDArray[np.int64], X: Floats, Y: NDArray[Any], weight: Floats, way: Way
+    problem: Problem,
+    levels: NDArray[np.int64],
+    X: Matrix,
+    Y: NDArray[Any],
+    weight: Vector,
+    split: ColumnSplit,
 ) -> tuple[float, float]:
     """The cost that the stored split takes away, and the most that any takes."""
     best, stored = -np.inf, -np.inf
@@ -399,16 +404,16 @@ def _gains(
         mean = own @ y / own.sum() if kind == "poisson" else None
         each = terms(y, own, kind, problem.classes, mean)
         orders = [1] if sum(problem.classes) == 2 else list(range(sum(problem.classes) or Y.shape[1]))
-        ways = level_ways(x, each, own, orders) if levels[j] > 0 else number_ways(x)
-        if j == way.column:
-            ways = np.vstack([way.goes_left(X[has]), ways])
+        sides = level_splits(x, each, own, orders) if levels[j] > 0 else number_splits(x)
+        if j == split.column:
+            sides = np.vstack([split.goes_left(X[has]), sides])
         if problem.criterion == "absolute":
-            found = absolute_gains(y, own, ways) * own.sum()
+            found = absolute_gains(y, own, sides) * own.sum()
         else:
-            total = np.full(len(ways), own.sum())
-            whole = np.repeat(each.sum(axis=0)[None], len(ways), axis=0)
-            found = gain(ways @ each, ways @ own, whole, total, kind, problem.classes, mean) * own.sum()
+            total = np.full(len(sides), own.sum())
+            whole = np.repeat(each.sum(axis=0)[None], len(sides), axis=0)
+            found = gain(sides @ each, sides @ own, whole, total, kind, problem.classes, mean) * own.sum()
         best = max(best, float(found.max()))
-        if j == way.column:
+        if j == split.column:
             stored = float(found[0])
     return stored, best

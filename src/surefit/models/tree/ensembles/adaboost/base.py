@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import SurefitWarning, warn
 from surefit.core.trace import Trace
@@ -18,13 +19,20 @@ from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
-from surefit.models.ensemble import STATED, Coded, all_rows, drift, fit_member, proof_of, seeded
+from surefit.models.ensemble import (
+    STATED,
+    EncodedTarget,
+    all_rows,
+    fit_member,
+    proof_of,
+    relative_change,
+    seeded,
+)
 from surefit.models.rows_in_memory import gathered
 from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.ensembles.framed import FramedEnsemble
 from surefit.resample.streams import seed_of, stream
 
-Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).eps)  # of the whole weight: rows do not fall below, so that none is lost
 
 
@@ -35,8 +43,8 @@ class AdaBoostParameters:
     seed: of what was drawn.
     """
 
-    estimator_weights: Floats
-    estimator_errors: Floats
+    estimator_weights: Vector
+    estimator_errors: Vector
     estimators: list[Any]
     seed: int
 
@@ -47,7 +55,7 @@ class Round:
 
     error: float
     vote: float
-    after: Floats | None
+    after: Vector | None
 
 
 class AdaBoost(FramedEnsemble, abstract=True):
@@ -57,22 +65,22 @@ class AdaBoost(FramedEnsemble, abstract=True):
     learning_rate: float
     random_state: Any
 
-    estimator_weights_: Floats
-    estimator_errors_: Floats
+    estimator_weights_: Vector
+    estimator_errors_: Vector
     seed_: int
 
     @abstractmethod
     def _given(
-        self, batch: Batch, weight: Floats, draws: np.random.Generator
-    ) -> tuple[Any, Any, Floats | None]:
+        self, batch: Batch, weight: Vector, draws: np.random.Generator
+    ) -> tuple[Any, Any, Vector | None]:
         """The rows that a member is fitted to, their target, and their weights."""
 
-    def _coded(self, batch: Batch) -> Coded | None:
+    def _coded(self, batch: Batch) -> EncodedTarget | None:
         """The classes that members are taught, where all see the same rows; None for numbers."""
         return None
 
     @abstractmethod
-    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+    def _judge(self, answers: Any, batch: Batch, weight: Vector) -> Round | None:
         """What a member with such answers is worth; None where it is too bad to be kept."""
 
     @abstractmethod
@@ -183,10 +191,10 @@ class AdaBoost(FramedEnsemble, abstract=True):
         votes[: len(rounds)] = [found.vote for found in rounds]
         errors[: len(rounds)] = [found.error for found in rounds]
         gaps = {
-            "weights of members": drift(
+            "weights of members": relative_change(
                 self.estimator_weights_, votes, float(np.abs(votes).max(initial=1.0))
             ),
-            "errors of members": drift(self.estimator_errors_, errors, 1.0),
+            "errors of members": relative_change(self.estimator_errors_, errors, 1.0),
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
@@ -194,7 +202,7 @@ class AdaBoost(FramedEnsemble, abstract=True):
         return self._proof(answers, rounds, batch)
 
     @property
-    def feature_importances_(self) -> Floats:
+    def feature_importances_(self) -> Vector:
         """The importances of the members, averaged by their votes."""
         check_is_fitted(self)
         if not all(hasattr(member, "feature_importances_") for member in self.estimators_):
@@ -211,11 +219,11 @@ class AdaBoost(FramedEnsemble, abstract=True):
         """Yield the predictions after each member."""
 
 
-def _shares(batch: Batch) -> Floats:
+def _shares(batch: Batch) -> Vector:
     weight = np.ones(len(batch)) if batch.weight is None else batch.weight
     return _held_up(weight / weight.sum())
 
 
-def _held_up(weight: Floats) -> Floats:
+def _held_up(weight: Vector) -> Vector:
     """Weights no smaller than rounding, where there are any."""
     return np.where(weight > 0, np.maximum(weight, TINY), 0.0)

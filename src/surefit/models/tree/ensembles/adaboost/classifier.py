@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Positive, RandomState
@@ -18,12 +19,10 @@ from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
-from surefit.models.ensemble import Coded, Member, can_be_weighted
+from surefit.models.ensemble import EncodedTarget, Member, can_be_weighted
 from surefit.models.tree.ensembles.adaboost.base import AdaBoost, AdaBoostParameters, Round
 from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         w_i \leftarrow w_i \exp(\alpha_t [h_t(x_i) \ne y_i])
 
     estimator: any classifier that takes weights; a tree of one split by default. learning_rate: :math:`\eta`.
-    The members stop where one makes no error, or is no better than chance. random_state: None stands for 0.
+    Boosting stops where one makes no error, or is no better than chance. random_state: None stands for 0.
 
     The certificate is a bound: a row that is classified wrongly has half of the votes against it, so that
     the training error is at most :math:`\prod_t ((1 - e_t) e^{-\alpha_t / 2} + e_t e^{\alpha_t / 2})`,
@@ -88,8 +87,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _refuse(self, base: Any) -> None:
         if not can_be_weighted(base):
             raise ParameterError(
-                f"{type(base).__name__} doesn't support sample_weight, by which boosting teaches its "
-                "members: choose another estimator."
+                f"{type(base).__name__} doesn't support sample_weight, which AdaBoost "
+                "requires: choose another estimator."
             )
 
     def _learn(self, source: Source, engine: Any, trace: Any) -> Any:
@@ -108,17 +107,17 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _known(self) -> NDArray[Any]:
         return np.asarray(self.__dict__["_labels" if "_labels" in self.__dict__ else "classes_"])
 
-    def _given(self, batch: Batch, weight: Floats, draws: np.random.Generator) -> tuple[Any, Any, Floats]:
+    def _given(self, batch: Batch, weight: Vector, draws: np.random.Generator) -> tuple[Any, Any, Vector]:
         return batch.X, self._known[np.asarray(batch.y)], weight
 
-    def _coded(self, batch: Batch) -> Coded:
-        return Coded(np.asarray(batch.y), self._known)
+    def _coded(self, batch: Batch) -> EncodedTarget:
+        return EncodedTarget(np.asarray(batch.y), self._known)
 
     def _answers_of(self, member: Any, X: Any) -> NDArray[np.intp]:
         """The number of the class that a member votes for."""
         return np.searchsorted(self._known, member.predict(X))
 
-    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+    def _judge(self, answers: Any, batch: Batch, weight: Vector) -> Round | None:
         missed = answers != np.asarray(batch.y)
         error = float(weight[missed].sum() / weight.sum())
         if error <= 0:
@@ -163,12 +162,12 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         assert source.schema.classes is not None
         return AdaBoostClassifierParameters(**common, classes=source.schema.classes)
 
-    def _scores(self, answers: list[Any], votes: Floats, rows: int) -> Floats:
+    def _scores(self, answers: list[Any], votes: Vector, rows: int) -> Matrix:
         """The last of the sums of votes, (n, k)."""
         *_, found = self._staged_scores(iter(answers), votes, rows)
         return found
 
-    def _staged_scores(self, answers: Iterator[Any], votes: Floats, rows: int) -> Iterator[Floats]:
+    def _staged_scores(self, answers: Iterator[Any], votes: Vector, rows: int) -> Iterator[Matrix]:
         """After each member: for each class the votes for it less a share of those for others, over all."""
         classes, total = self.n_classes_, 0.0
         sums = np.zeros((rows, classes))
@@ -179,25 +178,25 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
             yield sums / total
 
     @staticmethod
-    def _winners(scores: Floats) -> NDArray[np.intp]:
+    def _winners(scores: Matrix) -> NDArray[np.intp]:
         # Of two classes, the first wins ties; of more, the first of the best.
         return scores.argmax(axis=1)
 
-    def _stages(self, X: Any) -> Iterator[Floats]:
+    def _stages(self, X: Any) -> Iterator[Matrix]:
         rows = whole_rows(self._rows_at_once(X))
         answers = (self._answers_of(member, rows) for member in self.estimators_)
         return self._staged_scores(answers, self.estimator_weights_, rows.shape[0])
 
-    def _all_scores(self, X: Any) -> Floats:
+    def _all_scores(self, X: Any) -> Matrix:
         rows = whole_rows(X)
         answers = [self._answers_of(member, rows) for member in self.estimators_]
         return self._scores(answers, self.estimator_weights_, X.shape[0])
 
-    def _flat(self, scores: Floats) -> Floats:
+    def _flat(self, scores: Matrix) -> Vector:
         """Of two classes, one number a row, positive for the second."""
         return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores
 
-    def _shares(self, scores: Floats) -> Floats:
+    def _shares(self, scores: Matrix) -> Matrix:
         classes = self.n_classes_
         if classes == 1:
             return np.ones((len(scores), 1))
@@ -212,19 +211,19 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
             lambda rows: self.classes_[self._winners(self._all_scores(rows))], X, to, ["prediction"]
         )
 
-    def decision_function(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def decision_function(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return the votes, (n,) for two classes and (n, k) for more, or write them ``to`` a file."""
         names = self._class_names()
         return self._answer(
             lambda rows: self._flat(self._all_scores(rows)), X, to, names[1:] if len(names) == 2 else names
         )
 
-    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return the softmax of the votes over one less than the classes, or write it ``to`` a file."""
         names = self._class_names()
         return self._answer(lambda rows: self._shares(self._all_scores(rows)), X, to, names)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Matrix:
         """Return the logarithm of ``predict_proba``."""
         return np.log(self.predict_proba(X))
 
@@ -232,16 +231,16 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         """Yield the classes after each member."""
         return (self.classes_[self._winners(scores)] for scores in self._stages(X))
 
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+    def staged_decision_function(self, X: Any) -> Iterator[Matrix]:
         """Yield the votes after each member."""
         return (self._flat(scores) for scores in self._stages(X))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+    def staged_predict_proba(self, X: Any) -> Iterator[Matrix]:
         """Yield the probabilities after each member."""
         return (self._shares(scores) for scores in self._stages(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the share of right answers after each member."""
+        """Yield the accuracy after each member."""
         truth = np.asarray(y)
         for found in self.staged_predict(X):
             yield float(np.average(found == truth, weights=sample_weight))

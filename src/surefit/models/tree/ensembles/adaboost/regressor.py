@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import ParameterError
 from surefit.core.parameters import Count, Positive, RandomState
@@ -24,11 +24,9 @@ from surefit.models.tree.ensembles.frame_rows import whole_rows
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
 from surefit.resample.draws import draw_rows
 
-Floats = NDArray[np.float64]
-
 
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
-    r"""Take the weighted median of regressions, each fitted to rows drawn by how badly they were met.
+    r"""Take the weighted median of regressions, each fitted to rows drawn by the errors of those before it.
 
     With the losses :math:`L_i` of member t for its rows, in [0, 1], their weighted mean :math:`e_t` and
     :math:`\beta_t = e_t / (1 - e_t)`, its vote and the new weights are
@@ -37,7 +35,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     loss: of the absolute error over the largest, :math:`a`: itself, its square, or :math:`1 - e^{-a}`.
     resample: fit members to rows drawn by weight, as scikit-learn does; or to all rows, weighted, so that
-    weight equals repetition. Members stop where one has no error, or a mean loss of at least 1/2.
+    weight equals repetition. Boosting stops where a member has no error, or a mean loss of at least 1/2.
     random_state: None stands for 0.
 
     The certificate says that weighing the rows again gives the stated losses and votes.
@@ -86,8 +84,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
             )
 
     def _given(
-        self, batch: Batch, weight: Floats, draws: np.random.Generator
-    ) -> tuple[Any, Any, Floats | None]:
+        self, batch: Batch, weight: Vector, draws: np.random.Generator
+    ) -> tuple[Any, Any, Vector | None]:
         X: Any = batch.X
         y = np.asarray(batch.y)
         if not self.resample:
@@ -95,10 +93,10 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         rows = draw_rows(len(y), len(y), draws, weight)
         return X[rows], y[rows], None
 
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Vector:
         return np.asarray(member.predict(X), dtype=np.float64)
 
-    def _judge(self, answers: Any, batch: Batch, weight: Floats) -> Round | None:
+    def _judge(self, answers: Any, batch: Batch, weight: Vector) -> Round | None:
         off = np.abs(answers - np.asarray(batch.y))
         used = weight > 0
         largest = float(off[used].max())
@@ -130,17 +128,17 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     def _parameters(self, common: dict[str, Any], source: Source) -> AdaBoostParameters:
         return AdaBoostParameters(**common)
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         rows = whole_rows(X)
         return _medians(
             [self._answers_of(member, rows) for member in self.estimators_], self.estimator_weights_
         )
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return the weighted median of the members' predictions, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, ["prediction"])
 
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions after each member."""
         rows = whole_rows(self._rows_at_once(X))
         answers = []
@@ -149,12 +147,12 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
             yield _medians(answers, self.estimator_weights_)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the share of the variance explained after each member."""
+        """Yield R^2, the share of variance explained, after each member."""
         for found in self.staged_predict(X):
             yield float(r2_score(y, found, sample_weight=sample_weight))
 
 
-def _medians(answers: list[Floats], votes: Floats) -> Floats:
+def _medians(answers: list[Vector], votes: Vector) -> Vector:
     """The first answer, from below, at which half of the votes are reached."""
     table = np.column_stack(answers)
     order = np.argsort(table, axis=1)  # the order of equal answers changes no median

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import Interval, validate
@@ -24,13 +25,13 @@ from surefit.models.base import Estimator, Learned
 from surefit.models.baseline.majority import MajorityClassifier
 from surefit.models.ensemble import (
     STATED,
-    Coded,
+    EncodedTarget,
     all_rows,
-    drift,
     fit_member,
     is_own,
     jobs_for,
     proof_of,
+    relative_change,
     seeded,
     takes_weights,
 )
@@ -47,8 +48,6 @@ from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 from surefit.models.tree.ensembles.framed import FramedEnsemble
 from surefit.resample.streams import seed_of
 
-Floats = NDArray[np.float64]
-
 RowsDrawn = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, 1, open_low=True)] | None
 ColumnsDrawn = Annotated[int, Interval(1, None)] | Annotated[float, Interval(0, 1, open_low=True)]
 
@@ -63,15 +62,15 @@ class BaggingParameters:
     for each row by the members that have not seen it, and oob_value its score; kept where they are asked for.
     """
 
-    loss_curve: Floats
+    loss_curve: Vector
     member_error: float
     member_correlation: float
     estimators: list[Any]
     estimators_features: list[Places]
     seed: int
     rows: int
-    row_weight: Floats
-    oob_answers: Floats
+    row_weight: Vector
+    oob_answers: Matrix
     oob_value: float
 
 
@@ -90,22 +89,22 @@ class Bagging(FramedEnsemble, abstract=True):
     verbose: int
 
     loss_name: ClassVar[str]
-    loss_curve_: Floats
+    loss_curve_: Vector
     member_error_: float
     member_correlation_: float
     estimators_features_: list[Places]
     seed_: int
     rows_: int
-    row_weight_: Floats
-    oob_answers_: Floats
+    row_weight_: Vector
+    oob_answers_: Matrix
     oob_value_: float
 
     @abstractmethod
-    def _truth(self, batch: Batch) -> Floats:
+    def _truth(self, batch: Batch) -> Matrix:
         """The target as answers would be if they were right, (n, k)."""
 
     @abstractmethod
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Matrix:
         """What a member answers for rows, (n, k)."""
 
     @abstractmethod
@@ -123,7 +122,8 @@ class Bagging(FramedEnsemble, abstract=True):
         validate(self)
         if self.oob_score and not self.bootstrap:
             raise ParameterError(
-                "Out of bag estimation only available if bootstrap=True: ask for one of both."
+                "Out of bag estimation only available if bootstrap=True: "
+                "set bootstrap=True or oob_score=False."
             )
         if self._continues():
             more = self.n_estimators - len(self.estimators_)
@@ -190,8 +190,8 @@ class Bagging(FramedEnsemble, abstract=True):
     def _refuse(self, base: Any, batch: Batch) -> None:
         if batch.weight is not None and not self.bootstrap and not takes_weights(base):
             raise DataError(
-                f"{type(self).__name__}: a {type(base).__name__} takes no sample_weight, so that weights "
-                "count only where rows are drawn by them: use bootstrap=True."
+                f"{type(self).__name__}: {type(base).__name__} doesn't support sample_weight, so weights "
+                "only affect which rows are drawn: use bootstrap=True."
             )
 
     def _member(self, drawn: Drawn, base: Any, batch: Batch) -> Any:
@@ -203,7 +203,7 @@ class Bagging(FramedEnsemble, abstract=True):
             member = member.set_params(**{steps[-1][0]: constant}) if steps else constant
         return fit_member(member, X, y, weight, self._coded(y, batch))
 
-    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
+    def _coded(self, y: NDArray[Any], batch: Batch) -> EncodedTarget | None:
         """The target of a member that sees all classes, whose codes are its labels; None for others."""
         return None
 
@@ -211,7 +211,7 @@ class Bagging(FramedEnsemble, abstract=True):
         """Whether a bag holds one class only, of which most classifiers cannot learn."""
         return self.accepts.target == "class" and is_own(base) and bool((y == y[0]).all())
 
-    def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Floats | None]:
+    def _given(self, drawn: Drawn, base: Any, batch: Batch) -> tuple[Any, NDArray[Any], Vector | None]:
         """The rows of a member: all with how often each was drawn, or those drawn."""
         X: Any = batch.X
         y, rows = np.asarray(batch.y), drawn.rows
@@ -225,7 +225,7 @@ class Bagging(FramedEnsemble, abstract=True):
             return columns_of(X, drawn.features), y, counts
         return columns_of(X[rows], drawn.features), y[rows], None if kept is None else kept[rows]
 
-    def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Floats) -> bool:
+    def _lacks_a_class(self, base: Any, y: NDArray[Any], counts: Vector) -> bool:
         """Whether a class has no row in the bag: a member of surefit then sees the other classes only."""
         if self.accepts.target != "class" or not is_own(base):
             return False
@@ -235,7 +235,7 @@ class Bagging(FramedEnsemble, abstract=True):
         weight = np.ones(len(batch)) if batch.weight is None else batch.weight
         return MemberErrors(self._truth(batch), weight, self.accepts.target == "class")
 
-    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Floats | None]:
+    def _said(self, drawn: Drawn, member: Any, batch: Batch) -> tuple[NDArray[np.bool_], Matrix | None]:
         """The rows that a member was not given, or all where members leave none out; and its answers.
 
         None for those of a member that cannot predict.
@@ -252,7 +252,7 @@ class Bagging(FramedEnsemble, abstract=True):
             if not self.oob_score:
                 return rows, None
             raise ParameterError(
-                f"{type(self).__name__}: oob_score=True asks members about rows out of bag, but a "
+                f"{type(self).__name__}: oob_score=True needs members that predict, but a "
                 f"{type(member).__name__} cannot predict: give another estimator, or oob_score=False."
             ) from error
 
@@ -302,21 +302,21 @@ class Bagging(FramedEnsemble, abstract=True):
             "loss of a constant": errors.constant_loss(),
         }
         if not np.isfinite(loss):
-            words = "relative change of what members state; none has left a row out"
-            if errors.silent:
-                words = "nothing could be judged, for the members cannot predict"
+            words = "relative change of what members state, no row being out of bag"
+            if errors.unanswered:
+                words = "no error could be estimated, because the members cannot predict"
             return Certificate("measured", words, 0.0, STATED, parts)
         if self.bootstrap or draws.size < draws.rows:
             words = f"{self.loss_name} of rows out of bag, with a standard error of {error:.2g},"
             return Certificate("estimated", words, loss, float("inf"), parts)
-        words = f"relative change of the {self.loss_name} of training rows; members leave none out"
+        words = f"relative change of the {self.loss_name} of training rows, none being out of bag"
         return Certificate("measured", words, 0.0, STATED, parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Ask all members again for the rows that they were not given, and prove those that can be."""
         batch = gathered(source)
         if len(batch) != self.rows_:
-            raise DataError(f"the members drew from {self.rows_} rows, but these are {len(batch)}.")
+            raise DataError(f"the members drew from {self.rows_} rows, but {len(batch)} were given.")
         draws = self._draws(batch, self.seed_)
         errors = self._errors(batch)
         for number, member in enumerate(self.estimators_):
@@ -325,9 +325,9 @@ class Bagging(FramedEnsemble, abstract=True):
         alone, correlation = errors.decomposition()
         scale = max(float(np.nanmax(self.loss_curve_, initial=0.0)), again.parts["loss of a constant"])
         gaps = {
-            "loss after each member": drift(self.loss_curve_, errors.curve, scale),
-            "error of one member": drift(self.member_error_, alone, max(self.member_error_, scale)),
-            "correlation of two members": drift(self.member_correlation_, correlation, 1.0),
+            "loss after each member": relative_change(self.loss_curve_, errors.curve, scale),
+            "error of one member": relative_change(self.member_error_, alone, max(self.member_error_, scale)),
+            "correlation of two members": relative_change(self.member_correlation_, correlation, 1.0),
         }
         worst = max(gaps, key=lambda name: gaps[name])
         if not gaps[worst] <= STATED:
@@ -388,7 +388,7 @@ class Bagging(FramedEnsemble, abstract=True):
         rho = self.member_correlation_
         return self.member_error_ * (rho + (1.0 - rho) / members)
 
-    def _mean_answer(self, X: Any) -> Floats:
+    def _mean_answer(self, X: Any) -> Matrix:
         total: Any = 0.0
         for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
             total = total + self._answers_of(member, columns_of(X, features))

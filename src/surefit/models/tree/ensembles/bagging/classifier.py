@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from surefit.core.arrays import Matrix
 from surefit.core.parameters import Count, RandomState
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
 from surefit.data.source import Source
 from surefit.models.candidate import Candidate
-from surefit.models.ensemble import Coded, Member, predicted
+from surefit.models.ensemble import EncodedTarget, Member, predicted
 from surefit.models.tree.ensembles.bagging.base import Bagging, BaggingParameters, ColumnsDrawn, RowsDrawn
 from surefit.models.tree.ensembles.bagging.draws import columns_of
 from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,13 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     estimator: any classifier, of surefit or another library; a tree by default. max_samples: how many rows a
     member draws, or which share; max_features: the same for columns. Rows are drawn in proportion to
     ``sample_weight``, and weight equals repetition where ``max_samples`` is a number; with
-    ``bootstrap=False`` they are drawn evenly, and keep their weights. A bag that lacks a class teaches a
+    ``bootstrap=False`` they are drawn evenly, and keep their weights. A sample that lacks a class teaches a
     member of surefit the others only. random_state: None stands for 0; members have a stream each, so that
     neither the number of threads nor a warm start changes one. verbose: without effect.
 
     The certificate is the share of rows out of bag that is classified wrongly, with its standard error;
     ``verify`` asks all members again, and proves those of surefit. ``loss_curve_`` has that share after each
-    member, ``member_correlation_`` how alike two members err, and ``averaged_error`` what follows.
+    member, ``member_correlation_`` the correlation of errors, and ``averaged_error`` what follows from it.
 
     >>> from surefit import BaggingClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], list("aaabbb")
@@ -106,11 +105,11 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         """How many classes there are."""
         return self.__dict__["_classes"] if "_classes" in self.__dict__ else len(self.classes_)
 
-    def _truth(self, batch: Batch) -> Floats:
+    def _truth(self, batch: Batch) -> Matrix:
         return np.eye(self.n_classes_)[np.asarray(batch.y)]
 
-    def _coded(self, y: NDArray[Any], batch: Batch) -> Coded | None:
-        return Coded(y, np.arange(self.n_classes_)) if y is batch.y else None
+    def _coded(self, y: NDArray[Any], batch: Batch) -> EncodedTarget | None:
+        return EncodedTarget(y, np.arange(self.n_classes_)) if y is batch.y else None
 
     def _parameters(self, common: dict[str, Any], source: Source) -> BaggingClassifierParameters:
         assert source.schema.classes is not None
@@ -121,7 +120,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         right = errors.sums.argmax(axis=1) == errors.truth.argmax(axis=1)
         return float(np.average(right, weights=errors.weight))
 
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Matrix:
         known = getattr(member, "classes_", None)
         found = np.zeros((X.shape[0], self.n_classes_))
         if hasattr(member, "predict_proba"):
@@ -138,17 +137,17 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             lambda rows: self.classes_[self._mean_answer(rows).argmax(axis=1)], X, to, ["prediction"]
         )
 
-    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return the mean probabilities, or the shares of votes, or write them ``to`` a file."""
         return self._answer(self._mean_answer, X, to, self._class_names())
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Matrix:
         """Return the logarithm of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @available_if(lambda self: hasattr(self._base(), "decision_function"))
-    def decision_function(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def decision_function(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return the members' mean scores, (n,) for two classes and (n, k) for more.
 
         A class that a member has not seen gets the least of its scores.
@@ -156,13 +155,13 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         names = self._class_names()
         return self._answer(self._mean_scores, X, to, names[1:] if len(names) == 2 else names)
 
-    def _mean_scores(self, X: Any) -> Floats:
+    def _mean_scores(self, X: Any) -> Matrix:
         total: Any = 0.0
         for member, features in zip(self.estimators_, self.estimators_features_, strict=True):
             total = total + self._scores_of(member, columns_of(X, features))
         return np.asarray(total / len(self.estimators_))
 
-    def _scores_of(self, member: Any, X: Any) -> Floats:
+    def _scores_of(self, member: Any, X: Any) -> Matrix:
         known = getattr(member, "classes_", np.arange(self.n_classes_))
         if len(known) == self.n_classes_:
             return np.asarray(member.decision_function(X), dtype=np.float64)
@@ -178,7 +177,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return found if self.n_classes_ > 2 else found[:, 1]
 
     @property
-    def oob_decision_function_(self) -> Floats:
-        """The mean probabilities of each row by the members that have not seen it; NaN where none has not."""
+    def oob_decision_function_(self) -> Matrix:
+        """The mean probabilities of each row by the members that have not seen it; NaN where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         return self.oob_answers_

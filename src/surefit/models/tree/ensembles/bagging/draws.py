@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.models.tree.ensembles.frame_rows import ArrayRows, FrameRows
 from surefit.resample.draws import draw_rows
 from surefit.resample.streams import stream
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
@@ -52,7 +52,7 @@ class Draws:
             return np.arange(self.width)
         return np.sort(generator.permutation(self.width)[: self.columns])
 
-    def drawn(self, generator: np.random.Generator, weight: Floats | None) -> Places:
+    def drawn(self, generator: np.random.Generator, weight: Vector | None) -> Places:
         """Draw rows: by weight with replacement, evenly without."""
         if self.bootstrap:
             return draw_rows(self.rows, self.size, generator, weight)
@@ -60,14 +60,14 @@ class Draws:
             return np.arange(self.rows)
         return np.sort(generator.permutation(self.rows)[: self.size])
 
-    def of(self, member: int, weight: Floats | None) -> Drawn:
+    def of(self, member: int, weight: Vector | None) -> Drawn:
         """What a member is given."""
         generator = self.generator(member)
         features = self.features(generator)
         return Drawn(features, self.drawn(generator, weight), generator)
 
 
-def rows_to_draw(asked: Any, rows: int, weight: Floats | None, bootstrap: bool) -> int:
+def rows_to_draw(asked: Any, rows: int, weight: Vector | None, bootstrap: bool) -> int:
     """How many rows a member draws; a share is of the weight where rows are drawn by it."""
     if asked is None:
         return rows

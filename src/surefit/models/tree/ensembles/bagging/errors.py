@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from surefit.core.arrays import Matrix, Vector
 
 
 @dataclass(slots=True)
@@ -23,18 +23,18 @@ class MemberErrors:
     """Sums over members, one entry a row; ``truth`` is (n, k), one column a class or a target.
 
     by_class: whether a row counts as lost where the largest answer is not that of its class; otherwise by
-    the square of its error. silent: how many members cannot answer.
+    the square of its error. unanswered: how many members cannot answer.
     """
 
-    truth: Floats
-    weight: Floats
+    truth: Matrix
+    weight: Vector
     by_class: bool
-    sums: Floats = field(init=False)
-    errors: Floats = field(init=False)
-    squares: Floats = field(init=False)
+    sums: Matrix = field(init=False)
+    errors: Vector = field(init=False)
+    squares: Vector = field(init=False)
     counts: NDArray[np.int64] = field(init=False)
     curve: list[float] = field(init=False)
-    silent: int = field(init=False, default=0)
+    unanswered: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.sums = np.zeros_like(self.truth)
@@ -43,10 +43,10 @@ class MemberErrors:
         self.counts = np.zeros(len(self.truth), dtype=np.int64)
         self.curve = []
 
-    def add(self, rows: NDArray[np.bool_], answers: Floats | None) -> float:
+    def add(self, rows: NDArray[np.bool_], answers: Matrix | None) -> float:
         """Add what a member answers for some rows; return the loss of the average of all so far."""
         if answers is None:
-            self.silent += 1
+            self.unanswered += 1
         else:
             error = answers - self.truth[rows]
             self.sums[rows] += answers
@@ -61,12 +61,12 @@ class MemberErrors:
         """Which rows have an answer, and weight."""
         return np.asarray((self.counts > 0) & (self.weight > 0))
 
-    def averages(self) -> Floats:
+    def averages(self) -> Matrix:
         """The mean answer for each row; NaN where there is none."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sums / self.counts[:, None])
 
-    def row_losses(self) -> Floats:
+    def row_losses(self) -> Vector:
         """The loss of each row that has an answer."""
         rows = self.seen
         if self.by_class:

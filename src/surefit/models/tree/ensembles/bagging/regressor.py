@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Count, RandomState
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
@@ -18,8 +18,6 @@ from surefit.models.ensemble import Member, predicted
 from surefit.models.tree.ensembles.bagging.base import Bagging, BaggingParameters, ColumnsDrawn, RowsDrawn
 from surefit.models.tree.ensembles.bagging.errors import MemberErrors
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor
-
-Floats = NDArray[np.float64]
 
 
 class BaggingRegressor(RegressorMixin, Bagging):
@@ -76,7 +74,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _default_base(self) -> DecisionTreeRegressor:
         return DecisionTreeRegressor()
 
-    def _truth(self, batch: Batch) -> Floats:
+    def _truth(self, batch: Batch) -> Matrix:
         return np.asarray(batch.y, dtype=np.float64).reshape(len(batch), -1)
 
     def _parameters(self, common: dict[str, Any], source: Source) -> BaggingParameters:
@@ -91,21 +89,21 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
         return float(r2_score(errors.truth[rows], errors.averages()[rows], sample_weight=errors.weight[rows]))
 
-    def _answers_of(self, member: Any, X: Any) -> Floats:
+    def _answers_of(self, member: Any, X: Any) -> Matrix:
         found = np.asarray(predicted(member, X), dtype=np.float64)
         return found.reshape(len(found), -1)
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> Floats:
+    def predict(self, X: Any, *, to: str | Path | None = None) -> Vector:
         """Return the mean prediction of the members, or write it ``to`` a file."""
         return self._answer(self._predict, X, to, ["prediction"])
 
-    def _predict(self, X: Any) -> Floats:
+    def _predict(self, X: Any) -> Vector:
         found = self._mean_answer(X)
         return found[:, 0] if self._schema.target_is_flat else found
 
     @property
-    def oob_prediction_(self) -> Floats:
-        """The mean prediction for each row by the members that have not seen it; NaN where none has not."""
+    def oob_prediction_(self) -> Vector:
+        """The mean prediction for each row by the members that have not seen it; NaN where all have."""
         self.oob_score_  # noqa: B018 (which says what to do where nothing was kept)
         found = self.oob_answers_
         return found[:, 0] if self._schema.target_is_flat else found
