@@ -16,7 +16,7 @@ from surefit import metrics, resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval
 from surefit.evaluate.scoring.delong import delong
-from surefit.evaluate.scoring.row_means import row_values, wilson_interval
+from surefit.evaluate.scoring.row_means import wilson_interval
 from surefit.metrics.logarithmic import LogLoss
 
 RNG = np.random.default_rng(1)
@@ -133,7 +133,7 @@ MEANS = [
     ("name", "y", "guess"), MEANS, ids=[f"{entry[0]}-{k}" for k, entry in enumerate(MEANS)]
 )
 def test_the_mean_over_rows_is_the_score(name: str, y: Any, guess: Any) -> None:
-    values = row_values(getattr(metrics, name), y, guess)
+    values = getattr(metrics, name).row_values(y, guess)
     assert values is not None
     assert values.mean() == pytest.approx(getattr(metrics, name)(y, guess), rel=1e-12)
     found = surefit.score_interval(name, y, guess, method="t", level=0.9)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from surefit.core.errors import DataError
 from surefit.core.native.scores.select_rank import select_ranks
 from surefit.core.parameters import Fraction
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Better, Metric
+from surefit.metrics.base import Better, Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import columns
 from surefit.metrics.native_sums import columns_of, errors, sums
@@ -80,6 +81,11 @@ class MeanAbsoluteError(MeanMetric):
 
     name = "mean_absolute_error"
     cost = "absolute"
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 2, "fitted": 3}
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        found = self._value(columns(truth), columns(prediction))
+        return np.asarray(found.mean(axis=0)) if self.uniform else None
 
     def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return np.abs(truth - guess)
@@ -163,8 +169,13 @@ class D2Pinball(MeanPinballLoss):
     """
 
     name = "d2_pinball_score"
+    words = "D² by the pinball loss"
     better: ClassVar[Better | None] = "higher"
+    bounded: ClassVar[tuple[float, float]] = (-inf, inf)
     statistic: ClassVar[type[Statistic]] = Deviations
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return None
 
     def finish(self, statistic: Any) -> float | NDArray[np.float64]:
         """Return the share saved, averaged over outputs."""
@@ -192,6 +203,7 @@ class D2AbsoluteError(D2Pinball):
     """
 
     name = "d2_absolute_error_score"
+    words = "D² by the absolute error"
     alpha = 0.5
 
     def __init__(self, *, multioutput: ManyOutputs = "uniform_average") -> None:
@@ -266,8 +278,10 @@ class MaxError(Metric):
     """
 
     name = "max_error"
+    words = "maximum error"
     task = "regression"
     better = "lower"
+    bounded = (0.0, inf)
     statistic = Greatest
 
     def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:

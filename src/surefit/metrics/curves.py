@@ -88,6 +88,7 @@ class RocCurve(ThresholdMetric):
     """
 
     name = "roc_curve"
+    words = "ROC curve"
 
     def __init__(
         self, *, pos_label: Label = None, drop_intermediate: bool = True, max_points: Points = None
@@ -155,6 +156,7 @@ class DetCurve(ThresholdMetric):
     """
 
     name = "det_curve"
+    words = "DET curve"
 
     def __init__(
         self, *, pos_label: Label = None, drop_intermediate: bool = False, max_points: Points = None
@@ -228,6 +230,7 @@ class EqualErrorRate(ThresholdMetric):
 
     name = "equal_error_rate"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, 1.0)
 
     def finish(self, statistic: ScoreTable) -> float:
         """Return the rate."""
@@ -249,7 +252,9 @@ class KolmogorovSmirnov(ThresholdMetric):
     """
 
     name = "ks_statistic"
+    words = "Kolmogorov-Smirnov statistic"
     better: ClassVar[Better | None] = "higher"
+    bounded = (0.0, 1.0)
 
     def finish(self, statistic: ScoreTable) -> float:
         """Return the distance."""

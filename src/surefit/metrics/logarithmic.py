@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefit.core.native.scores.log_score import log_score
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Metric
+from surefit.metrics.base import Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import LabelList
 from surefit.stats.base import Statistic
@@ -54,14 +56,32 @@ class LogLoss(Metric):
     """
 
     name = "log_loss"
+    words = "logarithmic loss"
     task = "probability"
     better = "lower"
+    bounded = (0.0, inf)
+    told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 2, "study": 3, "fitted": 3}
     statistic = Surprise
     arguments = ("y_true", "y_proba")
 
     def __init__(self, *, normalize: bool = True, labels: LabelList = None) -> None:
         self.normalize = normalize
         self.labels = labels
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The sum has no range of its own."""
+        return self.bounded if self.normalize else (-inf, inf)
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        if not self.normalize:
+            return None
+        tiny = float(np.finfo(prediction.dtype).eps)
+        if prediction.ndim == 1:
+            given = np.where(truth == 1, prediction, 1 - prediction)
+        else:
+            given = prediction[np.arange(len(truth)), truth]
+        return np.asarray(-np.log(np.clip(given, tiny, 1 - tiny)))
 
     def finish(self, statistic: Surprise) -> float:
         """Return the mean or the sum; the mean of no rows is NaN."""

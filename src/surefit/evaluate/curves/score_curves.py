@@ -23,6 +23,7 @@ from surefit.evaluate.scoring.fold import Fold, FoldWork, chosen_metrics, classe
 from surefit.evaluate.scoring.interval_base import ScoreInterval, check_level
 from surefit.evaluate.search.choice import simplest_within, standard_errors
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 
 Matrix = NDArray[np.float64]
 Work = FoldWork | ReadWork
@@ -204,7 +205,7 @@ def complexity_curve(
 def _work(model: Any, X: Any, y: Any, metric: Any, weight: Any) -> Work:
     table = rows_of(model, X, y, weight)
     classes = classes_of(model, table.y)
-    usual = "accuracy_score" if classes is not None else "r2_score"
+    usual = usual_metric("regression" if classes is None else "classification")
     chosen = chosen_metrics(model, usual if metric is None else metric, classes)
     if len(chosen) > 1:
         raise ParameterError("a curve has one metric: draw one for each.")

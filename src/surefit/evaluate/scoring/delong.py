@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.metrics import door
 from surefit.metrics.labels import two_labels
-
-Vector = NDArray[np.float64]
 
 
 class Areas(NamedTuple):
     """The area of each column of scores, and the covariance of the areas."""
 
     area: Vector
-    covariance: NDArray[np.float64]
+    covariance: Matrix
     positive: float
     negative: float
 
@@ -69,7 +68,7 @@ def _placements(score: Vector, upper: NDArray[np.bool_], weight: Vector) -> tupl
     return lower[place[upper]] / negative.sum(), higher[place[~upper]] / positive.sum()
 
 
-def _spread(values: NDArray[np.float64], mean: Vector, weight: Vector) -> NDArray[np.float64]:
+def _spread(values: Matrix, mean: Vector, weight: Vector) -> Matrix:
     """The covariance of a mean of rows; NaN for a single one, which has no spread."""
     total = float(weight.sum())
     if total <= 1:

@@ -35,6 +35,7 @@ from surefit.evaluate.search.choice import Complexity, choose, ranks_of, standar
 from surefit.evaluate.search.regularization_path import grouped, shared_moments, strength_of
 from surefit.evaluate.search.selection_bias import SearchScore, corrected_by_folds, corrected_by_rows
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 from surefit.resample.choose import Pair, count_rows, pairs_of
 
 
@@ -200,7 +201,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
             if not hasattr(self.estimator, "score"):
                 raise ParameterError(f"{type(self.estimator).__name__} has no score: name one with scoring=.")
             return [("score", _own_score)]
-        named = "accuracy_score" if kind == "classifier" else "r2_score"
+        named = usual_metric("classification" if kind == "classifier" else "regression")
         return list(chosen_metrics(self.estimator, named, classes).items())
 
     def _check_choice(self) -> None:
