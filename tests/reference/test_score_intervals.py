@@ -328,7 +328,7 @@ def test_folds_cut_anew_are_as_uncertain_as_one_cut() -> None:
     run = surefit.cross_validate(surefit.LinearRegression(), X, y, split=split, metrics="r2_score")
     scores = [fold.scores["r2_score"] for fold in run.folds]
     assert run.intervals["r2_score"].low == pytest.approx(corrected_interval(scores, share, folds=5).low)
-    with pytest.raises(DataError, match="7 scores are not those of whole cuts of 5 folds"):
+    with pytest.raises(DataError, match="7 scores are not a whole number of repeats of 5 folds"):
         corrected_interval([0.1] * 7, share, folds=5)
 
 

@@ -103,7 +103,7 @@ class CohenKappa(_OfConfusion):
         expected = (costs * chance).sum()
         if expected == 0:
             warn(
-                f"{self.name} is 0/0, because the labels leave nothing to disagree on; "
+                f"{self.name} is 0/0, because there is a single label; "
                 f"it is set to {self.replace_undefined_by}.",
                 SurefitWarning,
             )

@@ -54,8 +54,7 @@ class ThresholdMetric(Metric):
     def _both(self, alarms: Vector, hits: Vector) -> None:
         if len(hits) == 0 or hits[-1] == 0 or alarms[-1] == 0:
             raise DataError(
-                f"{self.name}: y_true holds one label only, so there is nothing to tell apart; "
-                "give rows of both."
+                f"{self.name}: y_true holds one label only, so there is no curve; give rows of both classes."
             )
 
     @classmethod

@@ -100,7 +100,7 @@ class TweedieDeviance(Metric):
     def _admit(self, y_true: Any, y_pred: Any) -> Any:
         if 0 < self.power < 1:
             raise ParameterError(
-                f"{self.name}: power={self.power} belongs to no distribution; take 0, or 1 and more."
+                f"{self.name}: power={self.power} belongs to no Tweedie distribution; take 0, or at least 1."
             )
         pair = one_output(super()._admit(y_true, y_pred))
         if self.power != 0:

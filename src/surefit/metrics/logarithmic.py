@@ -19,7 +19,7 @@ from surefit.stats.base import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise(Statistic):
+class LogLossSum(Statistic):
     r"""W and :math:`-\sum_i s_i \log p_i`, where :math:`p_i` is the probability that was given to the true
     class.
     """
@@ -28,7 +28,7 @@ class Surprise(Statistic):
     loss: float
 
     @classmethod
-    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Surprise:
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> LogLossSum:
         """Compute it over the class codes of a batch; ``prediction`` is (n, k), or (n,) for the second of two
         classes.
         """
@@ -38,8 +38,8 @@ class Surprise(Statistic):
         found = log_score(table, np.asarray(batch.y), batch.weight, float(np.finfo(table.dtype).eps))
         return cls(float(len(batch) if batch.weight is None else batch.weight.sum()), found.loss)
 
-    def __add__(self, other: Surprise) -> Surprise:
-        return Surprise(self.weight + other.weight, self.loss + other.loss)
+    def __add__(self, other: LogLossSum) -> LogLossSum:
+        return LogLossSum(self.weight + other.weight, self.loss + other.loss)
 
 
 class LogLoss(Metric):
@@ -61,7 +61,7 @@ class LogLoss(Metric):
     better = "lower"
     bounded = (0.0, inf)
     told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 2, "study": 3, "fitted": 3}
-    statistic = Surprise
+    statistic = LogLossSum
     arguments = ("y_true", "y_proba")
 
     def __init__(self, *, normalize: bool = True, labels: LabelList = None) -> None:
@@ -83,7 +83,7 @@ class LogLoss(Metric):
             given = prediction[np.arange(len(truth)), truth]
         return np.asarray(-np.log(np.clip(given, tiny, 1 - tiny)))
 
-    def finish(self, statistic: Surprise) -> float:
+    def finish(self, statistic: LogLossSum) -> float:
         """Return the mean or the sum; the mean of no rows is NaN."""
         if not self.normalize:
             return statistic.loss

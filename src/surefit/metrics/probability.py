@@ -18,7 +18,7 @@ from surefit.metrics.base import Better, Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import LabelList
 from surefit.metrics.labels import Labels
-from surefit.metrics.logarithmic import Surprise
+from surefit.metrics.logarithmic import LogLossSum
 from surefit.metrics.rates import Label
 from surefit.metrics.sums import RowMean, RowMeanMetric
 from surefit.stats.base import Statistic
@@ -120,7 +120,7 @@ class AgainstShares(Statistic):
 
 
 def _log_sum(batch: Batch, prediction: Any) -> float:
-    return Surprise.of(batch, prediction=prediction).loss
+    return LogLossSum.of(batch, prediction=prediction).loss
 
 
 def _square_sum(batch: Batch, prediction: Any) -> float:

@@ -98,7 +98,7 @@ class NDCG(_Ranking):
     def _admit(self, y_true: Any, y_pred: Any) -> Any:
         pair = super()._admit(y_true, y_pred)
         if pair.truth.shape[1] < 2:
-            raise DataError("y_true has 1 column; an order asks for two labels or more.")
+            raise DataError("y_true has 1 column; a ranking needs at least two labels.")
         negative = (pair.truth < 0).any(axis=1)
         if negative.any():
             raise DataError(f"y_true of row {int(np.argmax(negative))} is negative; relevance is 0 or more.")

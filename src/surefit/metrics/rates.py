@@ -91,8 +91,8 @@ class OfLabels(Metric):
         names = ", ".join(map(str, present[:10]))
         if len(present) > 2:
             raise DataError(
-                f"{self.name}: there are {len(present)} labels ({names}), so average='binary' names no rate; "
-                "choose 'micro', 'macro', 'weighted' or None."
+                f"{self.name}: there are {len(present)} labels ({names}), so average='binary' is not "
+                "defined; choose 'micro', 'macro', 'weighted' or None."
             )
         if len(present) == 2 and self.pos_label not in present.tolist():
             raise DataError(

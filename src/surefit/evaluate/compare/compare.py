@@ -98,7 +98,8 @@ def compare(
     if streamed and _wants_answers(test, split):
         if options.keys() - {"n_jobs"}:  # a table is read by all threads at once
             raise ParameterError(
-                f"test={test!r} of a table that is read takes no {', '.join(options)}: leave it out."
+                f"test={test!r} of a table that is read in batches does not support "
+                f"{', '.join(options)}: leave it out."
             )
         table = ReadRows.of(first, X, y, sample_weight)
         y, sample_weight, labels = table.y, table.weight, classes_of(first, table.y)
@@ -256,7 +257,9 @@ class _Judge:
 
     def _differences(self, one: str, two: str) -> NDArray[np.float64]:
         if self.folds < 2:
-            raise RefusalError("one fold has no spread over folds: choose mcnemar, delong or paired_t.")
+            raise RefusalError(
+                "a single fold has no variance between folds: choose mcnemar, delong or paired_t."
+            )
         mine, yours = (self.results[name].scores[self.name] for name in (one, two))
         return np.asarray(self.sign * (mine - yours))
 
@@ -272,10 +275,12 @@ class _Judge:
         for name in (one, two):
             result = self.results[name]
             if result.pairs is None:
-                raise RefusalError(f"test={self.test!r} needs the answers for each row, not kept here.")
+                raise RefusalError(
+                    f"test={self.test!r} needs the predictions for each row, which were not stored."
+                )
             tested = np.concatenate([test for _, test in result.pairs])
             if len(np.unique(tested)) < len(tested):
-                raise RefusalError(f"test={self.test!r} needs rows that are tested once; take corrected_t.")
+                raise RefusalError(f"test={self.test!r} needs each row to be tested once; take corrected_t.")
             found.append(rows_tested(metric, result.folds, result.pairs, self.y, self.weight))
         (truth, mine, weight), (_, yours, _) = found
         if self.test == "mcnemar":
@@ -288,7 +293,7 @@ class _Judge:
         values = [metric.paired_values(truth, answer) for answer in (mine, yours)]
         if values[0] is None or values[1] is None:
             raise RefusalError(
-                f"{self.name} is no mean over rows, so they cannot be paired; take corrected_t."
+                f"{self.name} is not a mean over rows, so no paired test of rows applies; take corrected_t."
             )
         return paired_t_test(values[0], values[1], weight)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
@@ -116,7 +117,6 @@ def _batches(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
         yield batch
 
 
-Vector = NDArray[np.float64]
 CELLS = 20_000_000  # shuffled targets, and answers to them, that are held at a time
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
 from surefit.core.public import public
@@ -25,7 +26,6 @@ from surefit.evaluate.search.choice import simplest_within, standard_errors
 from surefit.metrics.base import Metric
 from surefit.metrics.usual import usual_metric
 
-Matrix = NDArray[np.float64]
 Work = FoldWork | ReadWork
 # Parameters that make a model simpler as they grow, whichever model it is.
 RESTRAINTS = frozenset(

@@ -47,7 +47,7 @@ def delong(y: Any, scores: Any, sample_weight: Any = None) -> Areas:
     table, truth, counted = table[counted > 0], truth[counted > 0], counted[counted > 0]
     found = two_labels(truth)
     if found is None or len(found[0]) < 2:
-        raise DataError("delong: the rows must be of two classes, each with a row that counts.")
+        raise DataError("delong: there must be two classes, each with a row of positive weight.")
     upper = found[1]
     m, n = float(counted[upper].sum()), float(counted[~upper].sum())
     above = np.empty((int(upper.sum()), table.shape[1]))

@@ -168,7 +168,8 @@ def _usual(model: Any) -> Iterable[str]:
         names = usual_metrics("evaluation", "regression")
     else:
         raise ParameterError(
-            f"{type(model).__name__} is neither a classifier nor a regressor: name the metrics of it."
+            f"{type(model).__name__} is neither a classifier nor a regressor: "
+            "name the metrics to score it by."
         )
-    made: dict[str, Any] = {name: lookup("metric", name)() for name in names}
-    return [name for name in names if any(hasattr(model, method) for method in made[name].methods)]
+    asked: dict[str, Any] = {name: lookup("metric", name)().methods for name in names}
+    return [name for name in names if "predict" in asked[name] or any(hasattr(model, m) for m in asked[name])]

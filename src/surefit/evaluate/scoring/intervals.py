@@ -46,7 +46,7 @@ def bootstrap_scores(
     found = found[np.isfinite(found)]
     if len(found) < count / 2:
         raise DataError(
-            "most draws of the rows have no score: there are too few rows, or too few of a class."
+            "most bootstrap samples have no score: there are too few rows, or too few of a class."
         )
     return found
 
@@ -205,7 +205,7 @@ def _bootstrapped(
         return float(metric.finish(metric.of(y[rows], guess[rows], counts[rows])))
 
     if len(y) < 2:
-        raise DataError(f"{metric.name}: an interval by drawing rows anew needs at least two rows.")
+        raise DataError(f"{metric.name}: a bootstrap interval needs at least two rows.")
     draws = bootstrap_scores(score, len(y), weight, count, state)
     if kind == "bca":
         own = np.ones(len(y)) if weight is None else weight

@@ -386,7 +386,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         """The certificate of the chosen model, with what was searched among its parts."""
         found = getattr(self._chosen_model(), "certificate_", None)
         if not isinstance(found, Certificate):
-            raise AttributeError(f"{type(self.best_estimator_).__name__} makes no certificate.")
+            raise AttributeError(f"{type(self.best_estimator_).__name__} has no certificate.")
         return replace(found, parts={**found.parts, **self._searched_parts()})
 
     def _searched_parts(self) -> dict[str, float]:

@@ -107,7 +107,7 @@ def corrected_by_folds(
     level = check_level(level)
     folds = scores.shape[1]
     if folds < 2:
-        raise ParameterError("one fold has no other to be corrected by: take at least two.")
+        raise ParameterError("the correction needs at least two folds: increase the number of folds.")
     rng = np.random.default_rng(random_state)
     counts = rng.multinomial(folds, np.full(folds, 1.0 / folds), size=draws)
     left = counts == 0

@@ -107,4 +107,5 @@ def _small(title: str) -> str:
 
 
 def _article(words: str) -> str:
-    return f"an {words}" if words[0] in "aeioR" and not words.startswith("ROC") else f"a {words}"
+    spelt = words[0] in "AEFHILMNORSX" and not words[1:2].isalpha()  # a letter that is read out, as R²
+    return f"an {words}" if words[0] in "aeio" or spelt else f"a {words}"
