@@ -147,7 +147,7 @@ def test_what_cannot_be_saved_or_verified_says_so(path):
         surefit.save(surefit.SelectKBest(lambda A, b: A[0], k=1).fit(X, Y), path)
     assert not path.exists()
     drawn = surefit.SelectByPermutation("correlation", draws=9, random_state=None).fit(X, Y)
-    with pytest.raises(RefusalError, match="drew at random"):
+    with pytest.raises(RefusalError, match="without a fixed random_state"):
         surefit.verify(drawn, X, Y)
     with pytest.raises(DataError, match="takes no weights"):
         surefit.verify(fitted("SelectKBest"), X, Y, np.ones(60))

@@ -140,7 +140,7 @@ def test_a_source_is_read_fold_by_fold(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.scores["r2_score"], whole.scores["r2_score"], rtol=1e-9)
     again = cross_validate(model, table, "y", split=3, checkpoint=tmp_path)
     np.testing.assert_array_equal(again.scores["r2_score"], found.scores["r2_score"])
-    with pytest.raises(RefusalError, match="too many for memory"):
+    with pytest.raises(RefusalError, match="may not fit in memory"):
         found.predictions()
     with pytest.raises(DataError, match="groups has 2 entries"):
         cross_validate(model, table, "y", groups=[1, 2])
@@ -356,7 +356,7 @@ def test_a_table_of_folds_can_be_had_and_read() -> None:
         ({"n_jobs": 0}, "n_jobs=0 must be"),
         ({"y": Y[:5]}, "y has 5"),
         ({"sample_weight": -np.ones(ROWS)}, "negative"),
-        ({"keep_models": True, "checkpoint": "folder"}, "cannot go together"),
+        ({"keep_models": True, "checkpoint": "folder"}, "cannot be combined"),
         ({"model": TheirScaler()}, "neither a classifier nor a regressor"),
     ],
 )

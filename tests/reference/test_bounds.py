@@ -142,7 +142,7 @@ def test_the_likeliest_hypothesis_has_the_least_risk() -> None:
     posterior = hypothesis_posterior(every, seen, labels, prior)
     assert posterior.sum() == pytest.approx(1)
     assert np.argmax(posterior) == max(np.flatnonzero(likely))
-    with pytest.raises(DataError, match="no hypothesis agrees"):
+    with pytest.raises(DataError, match="no hypothesis is consistent"):
         hypothesis_posterior(every, [0, 0], [0, 1])
 
 

@@ -302,12 +302,12 @@ def test_delong_takes_the_area_and_refuses_before_it_fits(monkeypatch: pytest.Mo
         ({"correction": "magic"}, ParameterError, "correction='magic'"),
         ({"test": "mcnemar"}, RefusalError, "compares labels"),
         ({"test": "delong"}, RefusalError, "areas under ROC curves"),
-        ({"test": "paired_t", "metrics": "max_error"}, RefusalError, "no mean over rows"),
+        ({"test": "paired_t", "metrics": "max_error"}, RefusalError, "not a mean over rows"),
         ({"test": "5x2cv_f", "groups": np.arange(ROWS)}, ParameterError, "leave groups out"),
         (
             {"test": "corrected_t", "split": resample.HoldOut(), "metrics": "mean_squared_error"},
             RefusalError,
-            "no spread over folds",
+            "no variance between folds",
         ),
         (
             {"test": "paired_t", "split": resample.RepeatedKFold(n_splits=2, n_repeats=2)},

@@ -261,9 +261,9 @@ def test_one_label_alone() -> None:
         assert np.isnan(metrics.roc_auc_score([1, 1], [0.1, 0.2]))
     with pytest.warns(SurefitWarning, match="no positive row"):
         assert metrics.average_precision_score([0, 0], [0.1, 0.2]) == 0.0
-    with pytest.raises(DataError, match="y_true holds 3 labels; scores in one column tell two apart"):
+    with pytest.raises(DataError, match="y_true holds 3 labels; one column of scores is for two classes"):
         metrics.roc_auc_score([0, 1, 2], [0.1, 0.2, 0.3])
-    with pytest.raises(DataError, match="so average='binary' names no rate"):
+    with pytest.raises(DataError, match="so average='binary' is not defined"):
         metrics.precision_score([0, 1, 2], [0, 1, 2])
     with pytest.raises(DataError, match="pos_label=1 is neither of the labels a, b"):
         metrics.precision_score(["a", "b"], ["a", "a"])

@@ -16,7 +16,7 @@ from surefit import metrics, resample
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval
 from surefit.evaluate.scoring.delong import delong
-from surefit.evaluate.scoring.row_means import row_values, wilson_interval
+from surefit.evaluate.scoring.row_means import wilson_interval
 from surefit.metrics.logarithmic import LogLoss
 
 RNG = np.random.default_rng(1)
@@ -133,7 +133,7 @@ MEANS = [
     ("name", "y", "guess"), MEANS, ids=[f"{entry[0]}-{k}" for k, entry in enumerate(MEANS)]
 )
 def test_the_mean_over_rows_is_the_score(name: str, y: Any, guess: Any) -> None:
-    values = row_values(getattr(metrics, name), y, guess)
+    values = getattr(metrics, name).row_values(y, guess)
     assert values is not None
     assert values.mean() == pytest.approx(getattr(metrics, name)(y, guess), rel=1e-12)
     found = surefit.score_interval(name, y, guess, method="t", level=0.9)
@@ -328,7 +328,7 @@ def test_folds_cut_anew_are_as_uncertain_as_one_cut() -> None:
     run = surefit.cross_validate(surefit.LinearRegression(), X, y, split=split, metrics="r2_score")
     scores = [fold.scores["r2_score"] for fold in run.folds]
     assert run.intervals["r2_score"].low == pytest.approx(corrected_interval(scores, share, folds=5).low)
-    with pytest.raises(DataError, match="7 scores are not those of whole cuts of 5 folds"):
+    with pytest.raises(DataError, match="7 scores are not a whole number of repeats of 5 folds"):
         corrected_interval([0.1] * 7, share, folds=5)
 
 

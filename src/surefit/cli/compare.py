@@ -72,6 +72,7 @@ def _classes(
 ) -> dict[str, Any]:
     from surefit.core.errors import DataError
     from surefit.evaluate.compare.compare import compare
+    from surefit.metrics.usual import usual_metric
     from surefit.study.table.decide import decide
 
     if given.target is None:
@@ -79,11 +80,10 @@ def _classes(
     table = given.table()
     decided = decide(table, given.target, given.kinds, given.task, weight=given.weight, drop=given.drop)
     task = decided.task.task
-    usual = "accuracy_score" if task == "classification" else "r2_score"
     found = compare(
         {name: _pipeline(name, task) for name in names},
         decided.read(table),
-        metrics=[metric or usual],
+        metrics=[metric or usual_metric(task)],
         split=folds,
         level=level,
         random_state=seed,

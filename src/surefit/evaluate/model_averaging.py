@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
 from surefit.evaluate.persistence import Saved, Verify, check_models, check_numbers
 from surefit.evaluate.rows.dataset import HeldRows, rows_of
 from surefit.evaluate.rows.source_models import answers_of
-
-Vector = NDArray[np.float64]
 
 
 def posterior_weights(log_evidence: ArrayLike, prior: ArrayLike | None = None) -> Vector:

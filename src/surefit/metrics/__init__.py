@@ -10,7 +10,7 @@ source, ``surefit.assess`` predicts each batch as it passes and adds up the stat
 
 Few statistics serve many metrics: ``sums.py`` (means over rows), ``centred.py`` (variances), ``confusion.py``
 (pairs of labels: all rates and agreements), ``score_table.py`` (scores by value: all curves and areas),
-``partitions.py`` (parts of two partitions), ``quantiles.py`` (values kept as they are).
+``partitions.py`` (parts of two partitions), ``absolute.py`` (values kept as they are, for quantiles).
 
 Every metric is here under its registered name, ready to be called, and has scikit-learn's name, options and
 value where scikit-learn has it::
@@ -21,7 +21,10 @@ value where scikit-learn has it::
 
 To add one: a file here, or a place in its family's, with a class that gives itself ``name``, ``task``,
 ``better``, ``statistic`` and ``finish``; options are the annotated parameters of its ``__init__``. Its
-statistic has no ``name``: the laws of metrics test it with the metric's ``cases``.
+statistic has no ``name``: the laws of metrics test it with the metric's ``cases``. What intervals, tests of
+models, searches, importances, studies and reports ask about it, it declares in the same class (``base.py``):
+its ``words``, the range it is ``bounded`` by, the ``row_values`` whose mean it is, the ``share`` of rows that
+it is, the test that models are ``compared_by``, and where it is ``told`` of by default (``usual.py``).
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from surefit.core.errors import DataError
 from surefit.core.native.scores.select_rank import select_ranks
 from surefit.core.parameters import Fraction
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Better, Metric
+from surefit.metrics.base import Better, Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import columns
 from surefit.metrics.native_sums import columns_of, errors, sums
@@ -23,26 +24,26 @@ from surefit.stats.base import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Statistic):
+class StoredValues(Statistic):
     """The values of each output, and the weight of each row (None for ones): eight bytes an entry."""
 
     values: Vector
     weight: Vector | None
 
     @classmethod
-    def of(cls, batch: Batch, *, values: Any = None, **context: Any) -> Kept:
+    def of(cls, batch: Batch, *, values: Any = None, **context: Any) -> StoredValues:
         """Keep ``values``, (n,) or (n, k), of the rows that count."""
         table, weight = columns(values), batch.weight
         if weight is not None and not weight.all():
             table, weight = table[:, weight > 0], weight[weight > 0]
         return cls(table, weight)
 
-    def __add__(self, other: Kept) -> Kept:
+    def __add__(self, other: StoredValues) -> StoredValues:
         weight = None
         if self.weight is not None or other.weight is not None:
             both = (part.values.shape[1] if part.weight is None else part.weight for part in (self, other))
             weight = np.concatenate([np.ones(w) if isinstance(w, int) else w for w in both])
-        return Kept(np.concatenate([self.values, other.values], axis=1), weight)
+        return StoredValues(np.concatenate([self.values, other.values], axis=1), weight)
 
     def quantile(self, share: float) -> Vector:
         """The quantile of each output: the value where the weight reaches the share; where it does so
@@ -80,6 +81,11 @@ class MeanAbsoluteError(MeanMetric):
 
     name = "mean_absolute_error"
     cost = "absolute"
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 2, "fitted": 3}
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        found = self._value(columns(truth), columns(prediction))
+        return np.asarray(found.mean(axis=0)) if self.uniform else None
 
     def _value(self, truth: Matrix, guess: Matrix) -> Matrix:
         return np.abs(truth - guess)
@@ -140,12 +146,12 @@ class Deviations(Statistic):
     """The pinball losses, and the truth as it is, whose quantile is the prediction to beat."""
 
     losses: Sums
-    truth: Kept
+    truth: StoredValues
 
     @classmethod
     def of(cls, batch: Batch, *, prediction: Any = None, value: Any = None, **context: Any) -> Deviations:
         """Compute it over the targets of a batch and what was predicted for them."""
-        return cls(Sums.of(batch, prediction=prediction, value=value), Kept.of(batch, values=batch.y))
+        return cls(Sums.of(batch, prediction=prediction, value=value), StoredValues.of(batch, values=batch.y))
 
     def __add__(self, other: Deviations) -> Deviations:
         return Deviations(self.losses + other.losses, self.truth + other.truth)
@@ -163,8 +169,13 @@ class D2Pinball(MeanPinballLoss):
     """
 
     name = "d2_pinball_score"
+    words = "D² by the pinball loss"
     better: ClassVar[Better | None] = "higher"
+    bounded: ClassVar[tuple[float, float]] = (-inf, inf)
     statistic: ClassVar[type[Statistic]] = Deviations
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return None
 
     def finish(self, statistic: Any) -> float | NDArray[np.float64]:
         """Return the share saved, averaged over outputs."""
@@ -192,6 +203,7 @@ class D2AbsoluteError(D2Pinball):
     """
 
     name = "d2_absolute_error_score"
+    words = "D² by the absolute error"
     alpha = 0.5
 
     def __init__(self, *, multioutput: ManyOutputs = "uniform_average") -> None:
@@ -204,18 +216,18 @@ class D2AbsoluteError(D2Pinball):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptErrors(Statistic):
+class StoredErrors(Statistic):
     """The absolute errors as they are."""
 
-    errors: Kept
+    errors: StoredValues
 
     @classmethod
-    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> KeptErrors:
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> StoredErrors:
         """Compute it over the targets of a batch and what was predicted for them."""
-        return cls(Kept.of(batch, values=np.abs(columns(batch.y) - columns(prediction)).T))
+        return cls(StoredValues.of(batch, values=np.abs(columns(batch.y) - columns(prediction)).T))
 
-    def __add__(self, other: KeptErrors) -> KeptErrors:
-        return KeptErrors(self.errors + other.errors)
+    def __add__(self, other: StoredErrors) -> StoredErrors:
+        return StoredErrors(self.errors + other.errors)
 
 
 class MedianAbsoluteError(ManyOutputMetric):
@@ -227,25 +239,25 @@ class MedianAbsoluteError(ManyOutputMetric):
     """
 
     name = "median_absolute_error"
-    statistic = KeptErrors
+    statistic = StoredErrors
 
     def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         found = errors(columns_of(y_true, y_pred, sample_weight))
-        return None if found is None else KeptErrors(Kept(found[None], None))
+        return None if found is None else StoredErrors(StoredValues(found[None], None))
 
-    def finish(self, statistic: KeptErrors) -> float | NDArray[np.float64]:
+    def finish(self, statistic: StoredErrors) -> float | NDArray[np.float64]:
         """Return the median, averaged over outputs; NaN for no rows."""
         return self._averaged(statistic.errors.quantile(0.5))
 
 
 @dataclass(frozen=True, slots=True)
-class Greatest(Statistic):
+class LargestError(Statistic):
     """The greatest absolute error of the rows that count; NaN for none."""
 
     error: float
 
     @classmethod
-    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Greatest:
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> LargestError:
         """Compute it over the targets of a batch and what was predicted for them."""
         truth, guess = np.ravel(np.asarray(batch.y)), np.ravel(np.asarray(prediction))
         if batch.weight is not None and not batch.weight.all():
@@ -253,8 +265,8 @@ class Greatest(Statistic):
         error = float("nan") if len(truth) == 0 else float(np.max(np.abs(truth - guess)))
         return cls(error)
 
-    def __add__(self, other: Greatest) -> Greatest:
-        return Greatest(float(np.fmax(self.error, other.error)))
+    def __add__(self, other: LargestError) -> LargestError:
+        return LargestError(float(np.fmax(self.error, other.error)))
 
 
 class MaxError(Metric):
@@ -266,16 +278,18 @@ class MaxError(Metric):
     """
 
     name = "max_error"
+    words = "maximum error"
     task = "regression"
     better = "lower"
-    statistic = Greatest
+    bounded = (0.0, inf)
+    statistic = LargestError
 
     def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         columns = columns_of(y_true, y_pred, sample_weight)
         found = sums("absolute", columns, above=(-np.inf, -np.inf))
-        return None if found is None or found.least_weight == 0 else Greatest(found.greatest)
+        return None if found is None or found.least_weight == 0 else LargestError(found.greatest)
 
-    def finish(self, statistic: Greatest) -> float:
+    def finish(self, statistic: LargestError) -> float:
         """Return it; NaN for no rows."""
         return statistic.error
 

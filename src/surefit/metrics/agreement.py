@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import Has
-from surefit.metrics.base import Better, Metric
+from surefit.metrics.base import Better, ComparedBy, Metric
 from surefit.metrics.cases import Case
 from surefit.metrics.classification import Hits
 from surefit.metrics.confusion import Confusion, LabelList
@@ -49,6 +50,8 @@ class MatthewsCorrelation(_OfConfusion):
     """
 
     name = "matthews_corrcoef"
+    words = "Matthews correlation coefficient"
+    bounded = (-inf, 1.0)
 
     def finish(self, statistic: Confusion) -> float:
         """Return the correlation; NaN for no rows."""
@@ -74,6 +77,7 @@ class CohenKappa(_OfConfusion):
     """
 
     name = "cohen_kappa_score"
+    words = "Cohen's kappa"
     arguments = ("y1", "y2")
 
     def __init__(
@@ -99,7 +103,7 @@ class CohenKappa(_OfConfusion):
         expected = (costs * chance).sum()
         if expected == 0:
             warn(
-                f"{self.name} is 0/0, because the labels leave nothing to disagree on; "
+                f"{self.name} is 0/0, because there is a single label; "
                 f"it is set to {self.replace_undefined_by}.",
                 SurefitWarning,
             )
@@ -123,12 +127,27 @@ class ZeroOneLoss(Metric):
     """
 
     name = "zero_one_loss"
+    words = "zero-one loss"
     task = "classification"
     better = "lower"
+    bounded = (0.0, 1.0)
+    zero_or_one = True
+    compared_by: ClassVar[ComparedBy] = "mcnemar"
     statistic = Hits
 
     def __init__(self, *, normalize: bool = True) -> None:
         self.normalize = normalize
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """A weight of rows has no range of its own."""
+        return self.bounded if self.normalize else (-inf, inf)
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return np.asarray(truth != prediction) if self.normalize else None
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return self._row_values(truth, prediction)
 
     def finish(self, statistic: Hits) -> float:
         """Return the share or the weight; the share of no rows is NaN."""
@@ -154,10 +173,15 @@ class HammingLoss(ZeroOneLoss):
     """
 
     name = "hamming_loss"
+    words = "Hamming loss"
     normalize = True
+    compared_by = "paired_t"
 
     def __init__(self) -> None:
         pass
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return None
 
     @classmethod
     def cases(cls, rng: np.random.Generator) -> Iterator[Case]:
@@ -178,6 +202,7 @@ class MisclassificationCost(_OfConfusion):
 
     name = "misclassification_cost"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
 
     def __init__(self, *, costs: CostTable = None, labels: LabelList = None) -> None:
         self.costs = costs

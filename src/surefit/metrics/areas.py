@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.native.scores.score_groups import score_areas, score_groups
 from surefit.core.parameters import Count, Interval
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Metric
+from surefit.metrics.base import Metric, Purpose
 from surefit.metrics.cases import Case, of_task
 from surefit.metrics.confusion import LabelList
 from surefit.metrics.labels import Labels
@@ -153,6 +153,11 @@ class RocAuc(_Area):
     """
 
     name = "roc_auc_score"
+    words = "area under the ROC curve"
+    bounded = (0.0, 1.0)
+    compared_by = "delong"
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 5, "fitted": 4}
+    told_of_two = True
 
     def __init__(
         self,
@@ -168,6 +173,12 @@ class RocAuc(_Area):
         self.multi_class = multi_class
         self.labels = labels
         self.max_points = max_points
+
+    def pair_scores(self, y_pred: Any) -> Vector | None:
+        """Return the scores of the upper of two classes; None for part of the area, and for more classes."""
+        score = np.asarray(y_pred, dtype=np.float64)
+        score = score[:, -1] if score.ndim == 2 and score.shape[1] <= 2 else score
+        return None if self.max_fpr is not None or score.ndim == 2 else score
 
     @property
     def way(self) -> str:  # type: ignore[override]
@@ -247,6 +258,9 @@ class AveragePrecision(_Area):
     """
 
     name = "average_precision_score"
+    bounded = (0.0, 1.0)
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 6}
+    told_of_two = True
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from surefit.core.arrays import Vector
 from surefit.core.parameters import Count
 from surefit.metrics import door
-from surefit.metrics.base import Better
+from surefit.metrics.base import Better, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.curves import Points, ThresholdMetric
 from surefit.metrics.rates import Label
@@ -46,6 +46,11 @@ class CalibrationCurve(ThresholdMetric):
         self.n_bins = n_bins
         self.strategy = strategy
         self.max_points = max_points
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Probabilities alone can be calibrated."""
+        return ("predict_proba",)
 
     def _admit(self, y_true: Any, y_pred: Any) -> door.Pair:
         pair = super()._admit(y_true, y_pred)
@@ -105,6 +110,9 @@ class ExpectedCalibrationError(CalibrationCurve):
 
     name = "expected_calibration_error"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, 1.0)
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 7}
+    told_of_two = True
 
     def __init__(
         self,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Metric
+from surefit.metrics.base import Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.labels import Labels, encode, unite
 from surefit.stats.base import Statistic
@@ -48,10 +49,25 @@ class Accuracy(Metric):
     name = "accuracy_score"
     task = "classification"
     better = "higher"
+    bounded = (0.0, 1.0)
+    zero_or_one = True
+    compared_by = "mcnemar"
+    told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 1, "study": 1, "fitted": 1}
     statistic = Hits
 
     def __init__(self, *, normalize: bool = True) -> None:
         self.normalize = normalize
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """A weight of rows has no range of its own."""
+        return self.bounded if self.normalize else (-inf, inf)
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return np.asarray(truth == prediction) if self.normalize else None
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return np.asarray(truth != prediction) if self.normalize else None
 
     def finish(self, statistic: Hits) -> float:
         """Return the share or the weight; the share of no rows is NaN."""
@@ -112,10 +128,17 @@ class BalancedAccuracy(Metric):
     name = "balanced_accuracy_score"
     task = "classification"
     better = "higher"
+    bounded = (0.0, 1.0)
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 2, "fitted": 2}
     statistic = ClassHits
 
     def __init__(self, *, adjusted: bool = False) -> None:
         self.adjusted = adjusted
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Worse than guessing is below 0 when adjusted, with two classes as far as -1."""
+        return (-1.0, 1.0) if self.adjusted else self.bounded
 
     def finish(self, statistic: ClassHits) -> float:
         """Return the mean recall; NaN for no rows."""

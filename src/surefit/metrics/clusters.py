@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,7 @@ class CalinskiHarabasz(Metric):
     """
 
     name = "calinski_harabasz_score"
+    words = "Calinski-Harabasz index"
     task = "clusters"
     better = "higher"
     statistic = Spreads
@@ -188,7 +190,9 @@ class DaviesBouldin(_OfPoints):
     """
 
     name = "davies_bouldin_score"
+    words = "Davies-Bouldin index"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
 
     def finish(self, statistic: Points) -> float:
         """Return the mean."""

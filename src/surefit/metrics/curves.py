@@ -54,8 +54,7 @@ class ThresholdMetric(Metric):
     def _both(self, alarms: Vector, hits: Vector) -> None:
         if len(hits) == 0 or hits[-1] == 0 or alarms[-1] == 0:
             raise DataError(
-                f"{self.name}: y_true holds one label only, so there is nothing to tell apart; "
-                "give rows of both."
+                f"{self.name}: y_true holds one label only, so there is no curve; give rows of both classes."
             )
 
     @classmethod
@@ -88,6 +87,7 @@ class RocCurve(ThresholdMetric):
     """
 
     name = "roc_curve"
+    words = "ROC curve"
 
     def __init__(
         self, *, pos_label: Label = None, drop_intermediate: bool = True, max_points: Points = None
@@ -155,6 +155,7 @@ class DetCurve(ThresholdMetric):
     """
 
     name = "det_curve"
+    words = "DET curve"
 
     def __init__(
         self, *, pos_label: Label = None, drop_intermediate: bool = False, max_points: Points = None
@@ -228,6 +229,7 @@ class EqualErrorRate(ThresholdMetric):
 
     name = "equal_error_rate"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, 1.0)
 
     def finish(self, statistic: ScoreTable) -> float:
         """Return the rate."""
@@ -249,7 +251,9 @@ class KolmogorovSmirnov(ThresholdMetric):
     """
 
     name = "ks_statistic"
+    words = "Kolmogorov-Smirnov statistic"
     better: ClassVar[Better | None] = "higher"
+    bounded = (0.0, 1.0)
 
     def finish(self, statistic: ScoreTable) -> float:
         """Return the distance."""

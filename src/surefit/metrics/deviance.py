@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -67,8 +68,10 @@ class TweedieDeviance(Metric):
     """
 
     name = "mean_tweedie_deviance"
+    words = "mean Tweedie deviance"
     task = "regression"
     better: ClassVar[Better | None] = "lower"
+    bounded: ClassVar[tuple[float, float]] = (0.0, inf)
     statistic: ClassVar[type[Statistic]] = Sums
 
     def __init__(self, *, power: Power = 0) -> None:
@@ -97,7 +100,7 @@ class TweedieDeviance(Metric):
     def _admit(self, y_true: Any, y_pred: Any) -> Any:
         if 0 < self.power < 1:
             raise ParameterError(
-                f"{self.name}: power={self.power} belongs to no distribution; take 0, or 1 and more."
+                f"{self.name}: power={self.power} belongs to no Tweedie distribution; take 0, or at least 1."
             )
         pair = one_output(super()._admit(y_true, y_pred))
         if self.power != 0:
@@ -134,6 +137,7 @@ class PoissonDeviance(TweedieDeviance):
     """
 
     name = "mean_poisson_deviance"
+    words = "mean Poisson deviance"
     power = 1
 
     def __init__(self) -> None:
@@ -208,7 +212,9 @@ class D2Tweedie(TweedieDeviance):
     """
 
     name = "d2_tweedie_score"
+    words = "D² by the Tweedie deviance"
     better: ClassVar[Better | None] = "higher"
+    bounded: ClassVar[tuple[float, float]] = (-inf, inf)
     statistic: ClassVar[type[Statistic]] = Explained
 
     def finish(self, statistic: Any) -> float:

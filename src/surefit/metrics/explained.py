@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from surefit.metrics.base import Better
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred
 from surefit.metrics.native_sums import columns_of, spreads
-from surefit.metrics.squared import R2, Variation
-from surefit.metrics.sums import ManyOutputMetric, ManyOutputs, OutputWeights
+from surefit.metrics.squared import R2, VarianceShare, Variation
+from surefit.metrics.sums import ManyOutputMetric, ManyOutputs
 from surefit.stats.base import Statistic
 
 
@@ -38,7 +39,7 @@ class Residuals(Statistic):
         return Residuals(self.truth + other.truth, self.errors + other.errors)
 
 
-class ExplainedVariance(R2):
+class ExplainedVariance(VarianceShare):
     r"""The share of the variance not left in the errors, :math:`1 - \mathrm{V}(y - \hat y) / \mathrm{V}(y)`.
 
     Unlike R² it forgives predictions that are off by a constant. A constant target gives 1 if the errors are
@@ -50,17 +51,8 @@ class ExplainedVariance(R2):
     """
 
     name = "explained_variance_score"
+    words = "share of variance explained"
     statistic: ClassVar[type[Statistic]] = Residuals
-
-    def __init__(
-        self,
-        *,
-        multioutput: Literal["raw_values", "uniform_average", "variance_weighted"]
-        | OutputWeights = "uniform_average",
-        force_finite: bool = True,
-    ) -> None:
-        self.multioutput = multioutput
-        self.force_finite = force_finite
 
     def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         found = spreads(columns_of(y_true, y_pred, sample_weight), with_errors=True)
@@ -84,7 +76,9 @@ class AdjustedR2(ManyOutputMetric):
     """
 
     name = "adjusted_r2_score"
+    words = "adjusted R²"
     better: ClassVar[Better | None] = "higher"
+    bounded = (-inf, 1.0)
     statistic = Variation
 
     def __init__(self, *, n_features: WholeNumber = 0, multioutput: ManyOutputs = "uniform_average") -> None:

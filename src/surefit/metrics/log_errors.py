@@ -53,7 +53,7 @@ class MeanSquaredLogError(ManyOutputMetric):
             if outside.any():
                 row = int(np.argmax(outside))
                 raise DataError(
-                    f"{what} of row {row} is {table[row]}; its logarithm asks for numbers above {bound:g}."
+                    f"{what} of row {row} is {table[row]}; its logarithm needs numbers above {bound:g}."
                 )
         return pair
 

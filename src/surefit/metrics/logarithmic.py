@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefit.core.native.scores.log_score import log_score
 from surefit.data.batches.batch import Batch
-from surefit.metrics.base import Metric
+from surefit.metrics.base import Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import LabelList
 from surefit.stats.base import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise(Statistic):
+class LogLossSum(Statistic):
     r"""W and :math:`-\sum_i s_i \log p_i`, where :math:`p_i` is the probability that was given to the true
     class.
     """
@@ -26,7 +28,7 @@ class Surprise(Statistic):
     loss: float
 
     @classmethod
-    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> Surprise:
+    def of(cls, batch: Batch, *, prediction: Any = None, **context: Any) -> LogLossSum:
         """Compute it over the class codes of a batch; ``prediction`` is (n, k), or (n,) for the second of two
         classes.
         """
@@ -36,8 +38,8 @@ class Surprise(Statistic):
         found = log_score(table, np.asarray(batch.y), batch.weight, float(np.finfo(table.dtype).eps))
         return cls(float(len(batch) if batch.weight is None else batch.weight.sum()), found.loss)
 
-    def __add__(self, other: Surprise) -> Surprise:
-        return Surprise(self.weight + other.weight, self.loss + other.loss)
+    def __add__(self, other: LogLossSum) -> LogLossSum:
+        return LogLossSum(self.weight + other.weight, self.loss + other.loss)
 
 
 class LogLoss(Metric):
@@ -54,16 +56,34 @@ class LogLoss(Metric):
     """
 
     name = "log_loss"
+    words = "logarithmic loss"
     task = "probability"
     better = "lower"
-    statistic = Surprise
+    bounded = (0.0, inf)
+    told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 2, "study": 3, "fitted": 3}
+    statistic = LogLossSum
     arguments = ("y_true", "y_proba")
 
     def __init__(self, *, normalize: bool = True, labels: LabelList = None) -> None:
         self.normalize = normalize
         self.labels = labels
 
-    def finish(self, statistic: Surprise) -> float:
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The sum has no range of its own."""
+        return self.bounded if self.normalize else (-inf, inf)
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        if not self.normalize:
+            return None
+        tiny = float(np.finfo(prediction.dtype).eps)
+        if prediction.ndim == 1:
+            given = np.where(truth == 1, prediction, 1 - prediction)
+        else:
+            given = prediction[np.arange(len(truth)), truth]
+        return np.asarray(-np.log(np.clip(given, tiny, 1 - tiny)))
+
+    def finish(self, statistic: LogLossSum) -> float:
         """Return the mean or the sum; the mean of no rows is NaN."""
         if not self.normalize:
             return statistic.loss

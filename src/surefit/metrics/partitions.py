@@ -96,6 +96,7 @@ class Rand(_Partition):
     """
 
     name = "rand_score"
+    words = "Rand index"
 
     def finish(self, statistic: Contingency) -> float:
         """Return the share; 1 where there is no pair."""
@@ -129,6 +130,7 @@ class AdjustedRand(_Partition):
     """
 
     name = "adjusted_rand_score"
+    words = "adjusted Rand index"
 
     def finish(self, statistic: Contingency) -> float:
         """Return the index."""
@@ -148,6 +150,7 @@ class MutualInformation(_Partition):
     """
 
     name = "mutual_info_score"
+    words = "mutual information"
 
     def finish(self, statistic: Contingency) -> float:
         """Return the information."""
@@ -168,6 +171,7 @@ class NormalizedMutualInformation(_Partition):
     """
 
     name = "normalized_mutual_info_score"
+    words = "normalized mutual information"
 
     def __init__(self, *, average_method: Mean = "arithmetic") -> None:
         self.average_method = average_method
@@ -225,6 +229,7 @@ class AdjustedMutualInformation(NormalizedMutualInformation):
     """
 
     name = "adjusted_mutual_info_score"
+    words = "adjusted mutual information"
 
     def finish(self, statistic: Contingency) -> float:
         """Return the ratio; 1 for two trivial partitions."""
@@ -279,6 +284,7 @@ class VMeasure(_Partition):
     """
 
     name = "v_measure_score"
+    words = "V-measure"
 
     def __init__(self, *, beta: NonNegative = 1.0) -> None:
         self.beta = beta
@@ -305,6 +311,7 @@ class FowlkesMallows(_Partition):
     """
 
     name = "fowlkes_mallows_score"
+    words = "Fowlkes-Mallows index"
 
     def finish(self, statistic: Contingency) -> float:
         """Return the mean; 0 without a pair that is together in both."""

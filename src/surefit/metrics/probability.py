@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,11 +14,11 @@ from surefit.core.parameters import Count
 from surefit.data.batches.batch import Batch
 from surefit.metrics import door
 from surefit.metrics.absolute import saved
-from surefit.metrics.base import Better, Metric
+from surefit.metrics.base import Better, Metric, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import LabelList
 from surefit.metrics.labels import Labels
-from surefit.metrics.logarithmic import Surprise
+from surefit.metrics.logarithmic import LogLossSum
 from surefit.metrics.rates import Label
 from surefit.metrics.sums import RowMean, RowMeanMetric
 from surefit.stats.base import Statistic
@@ -45,8 +46,11 @@ class BrierScore(RowMeanMetric):
     """
 
     name = "brier_score_loss"
+    words = "Brier score"
     task = "probability"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
+    told: ClassVar[Mapping[Purpose, int]] = {"study": 4}
     arguments = ("y_true", "y_proba")
 
     def __init__(
@@ -116,7 +120,7 @@ class AgainstShares(Statistic):
 
 
 def _log_sum(batch: Batch, prediction: Any) -> float:
-    return Surprise.of(batch, prediction=prediction).loss
+    return LogLossSum.of(batch, prediction=prediction).loss
 
 
 def _square_sum(batch: Batch, prediction: Any) -> float:
@@ -134,6 +138,7 @@ class D2LogLoss(Metric):
     """
 
     name = "d2_log_loss_score"
+    words = "D² by the logarithmic loss"
     task = "probability"
     better = "higher"
     statistic = AgainstShares
@@ -169,6 +174,7 @@ class D2Brier(D2LogLoss):
     """
 
     name = "d2_brier_score"
+    words = "D² by the Brier score"
 
     def __init__(self, *, pos_label: Label = None, labels: LabelList = None) -> None:
         self.pos_label = pos_label
@@ -209,6 +215,7 @@ class HingeLoss(_OfClassScores):
 
     name = "hinge_loss"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
     arguments = ("y_true", "pred_decision")
 
     def __init__(self, *, labels: LabelList = None) -> None:
@@ -245,7 +252,10 @@ class TopKAccuracy(_OfClassScores):
     """
 
     name = "top_k_accuracy_score"
+    words = "top-k accuracy"
     better: ClassVar[Better | None] = "higher"
+    bounded = (0.0, 1.0)
+    zero_or_one = True
     arguments = ("y_true", "y_score")
 
     def __init__(self, *, k: Count = 2, normalize: bool = True, labels: LabelList = None) -> None:
@@ -258,6 +268,14 @@ class TopKAccuracy(_OfClassScores):
         own = table[np.arange(len(truth)), truth][:, None]
         before = (table > own) | ((table == own) & (np.arange(table.shape[1]) > truth[:, None]))
         return before.sum(axis=1) < self.k
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """A weight of rows has no range of its own."""
+        return self.bounded if self.normalize else (-inf, inf)
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return self._value(truth, prediction) if self.normalize else None
 
     def finish(self, statistic: RowMean) -> float:
         """Return the share or the weight; the share of no rows is NaN."""

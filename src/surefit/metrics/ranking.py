@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -58,6 +59,7 @@ class DCG(_Ranking):
     """
 
     name = "dcg_score"
+    words = "discounted cumulative gain"
 
     def __init__(self, *, k: Count | None = None, log_base: Base = 2.0, ignore_ties: bool = False) -> None:
         self.k = k
@@ -87,6 +89,7 @@ class NDCG(_Ranking):
     """
 
     name = "ndcg_score"
+    words = "normalized discounted cumulative gain"
 
     def __init__(self, *, k: Count | None = None, ignore_ties: bool = False) -> None:
         self.k = k
@@ -95,7 +98,7 @@ class NDCG(_Ranking):
     def _admit(self, y_true: Any, y_pred: Any) -> Any:
         pair = super()._admit(y_true, y_pred)
         if pair.truth.shape[1] < 2:
-            raise DataError("y_true has 1 column; an order asks for two labels or more.")
+            raise DataError("y_true has 1 column; a ranking needs at least two labels.")
         negative = (pair.truth < 0).any(axis=1)
         if negative.any():
             raise DataError(f"y_true of row {int(np.argmax(negative))} is negative; relevance is 0 or more.")
@@ -156,6 +159,7 @@ class CoverageError(_Labels):
 
     name = "coverage_error"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
 
     def _value(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
         least = np.where(truth == 1, prediction, np.inf).min(axis=1, initial=np.inf)
@@ -174,6 +178,7 @@ class LabelRankingLoss(_Labels):
 
     name = "label_ranking_loss"
     better: ClassVar[Better | None] = "lower"
+    bounded = (0.0, inf)
 
     def _value(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
         relevant = truth == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError, SurefitWarning, warn
 from surefit.core.parameters import Has, Interval
-from surefit.metrics.base import Better, Metric
+from surefit.metrics.base import Better, Metric, Share
 from surefit.metrics.cases import Case
 from surefit.metrics.confusion import Confusion, LabelList
 from surefit.metrics.labels import Labels, as_labels
@@ -91,8 +91,8 @@ class OfLabels(Metric):
         names = ", ".join(map(str, present[:10]))
         if len(present) > 2:
             raise DataError(
-                f"{self.name}: there are {len(present)} labels ({names}), so average='binary' names no rate; "
-                "choose 'micro', 'macro', 'weighted' or None."
+                f"{self.name}: there are {len(present)} labels ({names}), so average='binary' is not "
+                "defined; choose 'micro', 'macro', 'weighted' or None."
             )
         if len(present) == 2 and self.pos_label not in present.tolist():
             raise DataError(
@@ -138,14 +138,36 @@ class OfLabels(Metric):
             yield case.with_options(average="macro", labels=names[::-1][:2])
 
 
+class Counted(NamedTuple):
+    """A rate as a share of rows: of those whose truth or prediction is the label or not, the ones predicted
+    right or wrong.
+    """
+
+    chosen_by: Literal["truth", "prediction"]
+    positive: bool
+    right: bool
+
+
 class Rate(OfLabels):
     """A ratio for each label, and its average over labels."""
 
     beta: float = 1.0
+    bounded = (0.0, 1.0)
+    counted: ClassVar[Counted | None] = None
 
     @abstractmethod
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         """Numerator and denominator of the rate."""
+
+    def share(self, y_true: Any, y_pred: Any) -> Share | None:
+        """Return the rows that the rate of one label is a share of, and its hits; None for averages."""
+        if self.counted is None or self.average != "binary":
+            return None
+        truth, guess = (
+            as_labels(*column) == self.pos_label for column in ((y_true, "y_true"), (y_pred, "y_pred"))
+        )
+        among = truth if self.counted.chosen_by == "truth" else guess
+        return Share(among == self.counted.positive, (truth == guess) == self.counted.right)
 
     def finish(self, statistic: Confusion) -> float | NDArray[np.float64]:
         """Return the rate; that of no rows is 0/0."""
@@ -163,6 +185,7 @@ class Precision(Rate):
     """
 
     name = "precision_score"
+    counted = Counted("prediction", positive=True, right=True)
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         return counts.tp, counts.tp + counts.fp
@@ -177,6 +200,7 @@ class Recall(Rate):
     """
 
     name = "recall_score"
+    counted = Counted("truth", positive=True, right=True)
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         return counts.tp, counts.tp + counts.fn
@@ -191,6 +215,7 @@ class Specificity(Rate):
     """
 
     name = "specificity_score"
+    counted = Counted("truth", positive=False, right=True)
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         return counts.tn, counts.tn + counts.fp
@@ -205,6 +230,7 @@ class NegativePredictiveValue(Rate):
     """
 
     name = "negative_predictive_value"
+    counted = Counted("prediction", positive=False, right=True)
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         return counts.tn, counts.tn + counts.fn
@@ -219,6 +245,7 @@ class FalsePositiveRate(Rate):
     """
 
     name = "false_positive_rate"
+    counted = Counted("truth", positive=False, right=False)
     better: ClassVar[Better | None] = "lower"
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
@@ -234,6 +261,7 @@ class FalseNegativeRate(Rate):
     """
 
     name = "false_negative_rate"
+    counted = Counted("truth", positive=True, right=False)
     better: ClassVar[Better | None] = "lower"
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
@@ -249,6 +277,7 @@ class FalseDiscoveryRate(Rate):
     """
 
     name = "false_discovery_rate"
+    counted = Counted("prediction", positive=True, right=False)
     better: ClassVar[Better | None] = "lower"
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
@@ -264,6 +293,7 @@ class Jaccard(Rate):
     """
 
     name = "jaccard_score"
+    words = "Jaccard index"
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         return counts.tp, counts.tp + counts.fp + counts.fn
@@ -278,6 +308,7 @@ class F1(Rate):
     """
 
     name = "f1_score"
+    words = "F1 score"
 
     def _ratio(self, counts: Outcomes) -> tuple[Vector, Vector]:
         square = self.beta**2
@@ -295,6 +326,7 @@ class FBeta(F1):
     """
 
     name = "fbeta_score"
+    words = "F-beta score"
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ class ScoreTable(Statistic):
         found = two_labels(truth)
         if found is None:
             raise DataError(
-                f"y_true holds {len(np.unique(truth))} labels; scores in one column tell two apart: "
+                f"y_true holds {len(np.unique(truth))} labels; one column of scores is for two classes: "
                 "give one column of scores for each class."
             )
         labels, upper = found
@@ -65,7 +65,8 @@ class ScoreTable(Statistic):
         labels, mine, others = unite(self.labels, other.labels)
         if len(labels) > 2:
             raise DataError(
-                f"y_true holds the labels {', '.join(map(str, labels))}; scores in one column tell two apart."
+                f"y_true holds the labels {', '.join(map(str, labels))}; "
+                "one column of scores is for two classes."
             )
         own = len(self.score)
         score = np.concatenate([self.score, other.score])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from surefit.core.arrays import Vector
 from surefit.core.native.scores.error_sums import ErrorSums
 from surefit.data.batches.batch import Batch
+from surefit.metrics.base import Better, Purpose
 from surefit.metrics.cases import Case
 from surefit.metrics.centred import Centred, columns, in_blocks, sum_of_squares
 from surefit.metrics.native_sums import columns_of, spreads, sums
@@ -57,6 +59,11 @@ class SquaredErrors(Statistic):
         return self.errors / self.weight if self.weight > 0 else np.full_like(self.errors, np.nan)
 
 
+def squared_errors(truth: Any, prediction: Any) -> Vector:
+    """The squared error of each row, averaged over outputs."""
+    return np.asarray(np.square(columns(truth) - columns(prediction)).mean(axis=0))
+
+
 class _Squared(ManyOutputMetric):
     statistic: ClassVar[type[Statistic]] = SquaredErrors
 
@@ -92,6 +99,13 @@ class MeanSquaredError(_Squared):
     """
 
     name = "mean_squared_error"
+    squared_errors = True
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return squared_errors(truth, prediction) if len(columns(truth)) == 1 or self.uniform else None
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return squared_errors(truth, prediction) if self.uniform else None
 
     def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
         """Return the mean, averaged over outputs; NaN for no rows."""
@@ -107,6 +121,19 @@ class RootMeanSquaredError(_Squared):
     """
 
     name = "root_mean_squared_error"
+    mean_form = "root"
+    squared_errors = True
+    told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 2, "study": 1, "fitted": 2}
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return squared_errors(truth, prediction) if len(columns(truth)) == 1 else None
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return self._row_values(truth, prediction) if self.uniform else None
+
+    def paired_values(self, y_true: Any, y_pred: Any) -> Vector | None:
+        """Return the squared errors, whose mean is under the root."""
+        return MeanSquaredError().row_values(y_true, y_pred)
 
     def finish(self, statistic: SquaredErrors) -> float | NDArray[np.float64]:
         """Return the root, averaged over outputs; NaN for no rows."""
@@ -140,22 +167,11 @@ class Variation(Statistic):
         return Variation(self.errors + other.errors, self.truth + other.truth)
 
 
-class R2(_Squared):
-    r"""The coefficient of determination,
-    :math:`R^2 = 1 - \sum_i s_i (y_i - \hat y_i)^2 / \sum_i s_i (y_i - \bar y)^2`.
+class VarianceShare(_Squared):
+    """A score of 1 minus the share of the variation of the truth that is left."""
 
-    It is 1 for a perfect prediction, 0 for one as good as the mean, and negative for a worse one. A constant
-    target makes it 0/0: the score is 1 if every prediction is right and 0 otherwise, or, with
-    ``force_finite=False``, what the division gives. Fewer than two rows give NaN.
-
-    >>> from surefit import metrics
-    >>> metrics.r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
-    0.5
-    """
-
-    name = "r2_score"
-    better = "higher"
-    statistic: ClassVar[type[Statistic]] = Variation
+    better: ClassVar[Better | None] = "higher"
+    bounded: ClassVar[tuple[float, float]] = (-inf, 1.0)
 
     def __init__(
         self,
@@ -166,16 +182,6 @@ class R2(_Squared):
     ) -> None:
         self.multioutput = multioutput
         self.force_finite = force_finite
-
-    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        return Variation.at_once(y_true, y_pred, sample_weight)
-
-    def finish(self, statistic: Variation) -> float | NDArray[np.float64]:
-        """Return the share of the variation that the prediction accounts for, averaged over outputs."""
-        if statistic.errors.rows < 2:
-            return float("nan")
-        total = np.where(statistic.truth.constant, 0.0, statistic.truth.scatter)
-        return self._shares(statistic.errors.errors, total)
 
     def _shares(self, errors: Vector, total: Vector) -> float | NDArray[np.float64]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -195,6 +201,44 @@ class R2(_Squared):
                 yield case.with_options(multioutput="variance_weighted")
         third = np.full(30, 1 / 3)
         yield Case(third, rng.normal(size=30), third)
+
+
+class R2(VarianceShare):
+    r"""The coefficient of determination,
+    :math:`R^2 = 1 - \sum_i s_i (y_i - \hat y_i)^2 / \sum_i s_i (y_i - \bar y)^2`.
+
+    It is 1 for a perfect prediction, 0 for one as good as the mean, and negative for a worse one. A constant
+    target makes it 0/0: the score is 1 if every prediction is right and 0 otherwise, or, with
+    ``force_finite=False``, what the division gives. Fewer than two rows give NaN.
+
+    >>> from surefit import metrics
+    >>> metrics.r2_score([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+
+    name = "r2_score"
+    words = "R²"
+    statistic: ClassVar[type[Statistic]] = Variation
+    mean_form = "explained"
+    squared_errors = True
+    told: ClassVar[Mapping[Purpose, int]] = {"evaluation": 1, "study": 3, "fitted": 1}
+
+    def _at_once(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        return Variation.at_once(y_true, y_pred, sample_weight)
+
+    def finish(self, statistic: Variation) -> float | NDArray[np.float64]:
+        """Return the share of the variation that the prediction accounts for, averaged over outputs."""
+        if statistic.errors.rows < 2:
+            return float("nan")
+        total = np.where(statistic.truth.constant, 0.0, statistic.truth.scatter)
+        return self._shares(statistic.errors.errors, total)
+
+    def _row_losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return squared_errors(truth, prediction) if len(columns(truth)) == 1 and self.uniform else None
+
+    def paired_values(self, y_true: Any, y_pred: Any) -> Vector | None:
+        """Return the squared errors: on the same rows R² is equal just where their mean is."""
+        return MeanSquaredError().row_values(y_true, y_pred)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +271,7 @@ class ExplainedR2(_Squared):
     """
 
     name = "r2_explained"
+    words = "variance of the predictions over that of the truth"
     better = None
     statistic = BothVariations
 

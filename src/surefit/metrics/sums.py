@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -99,6 +100,9 @@ class RowMeanMetric(Metric):
     def _value(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any]:
         """What a row counts."""
 
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        return self._value(truth, prediction)
+
     def finish(self, statistic: RowMean) -> float:
         """Return the mean; NaN for no rows."""
         return statistic.mean
@@ -109,9 +113,15 @@ class ManyOutputMetric(Metric):
 
     task = "regression"
     better: ClassVar[Better | None] = "lower"
+    bounded: ClassVar[tuple[float, float]] = (0.0, inf)
 
     def __init__(self, *, multioutput: ManyOutputs = "uniform_average") -> None:
         self.multioutput = multioutput
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the score is the plain average over outputs."""
+        return isinstance(self.multioutput, str) and self.multioutput == "uniform_average"
 
     def _averaged(self, scores: Vector) -> float | NDArray[np.float64]:
         if isinstance(self.multioutput, str) and self.multioutput == "raw_values":
@@ -157,6 +167,10 @@ class MeanMetric(ManyOutputMetric):
     @abstractmethod
     def _value(self, truth: NDArray[np.float64], guess: NDArray[np.float64]) -> NDArray[np.float64]:
         """What a row counts, one number an output."""
+
+    def _row_values(self, truth: NDArray[Any], prediction: NDArray[Any]) -> NDArray[Any] | None:
+        pair = columns(truth), columns(prediction)
+        return self._value(*pair)[0] if len(pair[0]) == 1 else None
 
     def finish(self, statistic: Sums) -> float | NDArray[np.float64]:
         """Return the mean, averaged over outputs; NaN for no rows."""

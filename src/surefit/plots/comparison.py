@@ -28,7 +28,7 @@ def plot_comparison(comparison: Comparison) -> Any:
     >>> X, y = load_diabetes(return_X_y=True)
     >>> found = surefit.compare([surefit.Ridge(), surefit.MeanRegressor()], X, y, split=5, metrics="r2_score")
     >>> plot_comparison(found).to_dict()["title"]["text"]
-    'Ridge is best by R² score'
+    'Ridge is best by R²'
     """
     return plot_scores(
         comparison.names,

@@ -20,7 +20,7 @@ def plot_curve(curve: Any) -> Any:
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> curve = surefit.learning_curve(surefit.Ridge(), X, X[:, 0], sizes=[0.5, 1.0])
     >>> plot_curve(curve).to_dict()["title"]["text"]
-    'R² score by training rows'
+    'R² by training rows'
     """
     import altair as alt
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from surefit.core.printable_text import visible
+from surefit.core.registry import members
 
 GROUPED = 10_000  # from here on digits are set in threes: a number of four may be a year
 
@@ -63,12 +65,17 @@ def ticks(last: int, most: int = 10) -> list[int]:
 
 
 def metric_words(metric: str) -> str:
-    """The name of a metric as people write it.
+    """The name of a metric as people write it: what it declares, or its name without underscores.
 
-    >>> metric_words("r2_score"), metric_words("mean_absolute_error")
-    ('R² score', 'mean absolute error')
+    >>> metric_words("r2_score"), metric_words("mean_absolute_error"), metric_words("my_own_scorer")
+    ('R²', 'mean absolute error', 'my own scorer')
     """
-    return visible(metric, 60).replace("_", " ").replace("r2 ", "R² ").replace("roc auc", "ROC AUC")
+    found: Any = members("metric").get(metric)
+    return (
+        visible(metric, 60).replace("_", " ").replace("roc auc", "ROC AUC")
+        if found is None
+        else str(found.words)
+    )
 
 
 def listed(names: Sequence[str], most: int) -> str:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.public import public
+from surefit.core.registry import lookup
 from surefit.data.door import is_streamed
 from surefit.evaluate.compare.difference_tests import (
     Odds,
@@ -30,16 +31,14 @@ from surefit.evaluate.cross_validation.result import CrossValidation
 from surefit.evaluate.rows.dataset import ReadRows
 from surefit.evaluate.scoring.fold import chosen_metrics, classes_of
 from surefit.evaluate.scoring.intervals import rows_tested
-from surefit.evaluate.scoring.row_means import row_values
 from surefit.evaluate.search.regularization_path import last_step
 from surefit.metrics.base import Metric
-from surefit.metrics.squared import MeanSquaredError
+from surefit.metrics.usual import usual_metrics
 from surefit.resample.choose import pairs_of
 from surefit.resample.folds import RepeatedKFold, RepeatedStratifiedKFold
 from surefit.resample.hold_out import HoldOut
 
 Test = Literal["auto", "corrected_t", "paired_t", "mcnemar", "delong", "5x2cv_t", "5x2cv_f", "bayes"]
-BY_SQUARES = ("r2_score", "root_mean_squared_error")
 OF_ROWS = ("mcnemar", "delong", "paired_t")  # of rows tested once
 TESTS = ("auto", "corrected_t", "paired_t", "mcnemar", "delong", "5x2cv_t", "5x2cv_f", "bayes")
 
@@ -92,14 +91,15 @@ def compare(
     named = name_models(models)
     first = next(iter(named.values()))
     if metrics is None and test == "delong":
-        metrics = "roc_auc_score"
+        metrics = _compared_by_delong()
     streamed = is_streamed(X, y, sample_weight)
     labels = None if streamed else classes_of(first, y)
     _refuse_unsuited(test, *next(iter(chosen_metrics(first, metrics, labels).items())), labels)
     if streamed and _wants_answers(test, split):
         if options.keys() - {"n_jobs"}:  # a table is read by all threads at once
             raise ParameterError(
-                f"test={test!r} of a table that is read takes no {', '.join(options)}: leave it out."
+                f"test={test!r} of a table that is read in batches does not support "
+                f"{', '.join(options)}: leave it out."
             )
         table = ReadRows.of(first, X, y, sample_weight)
         y, sample_weight, labels = table.y, table.weight, classes_of(first, table.y)
@@ -186,6 +186,13 @@ def _own_split(split: Any, test: str, groups: Any, labels: Any, state: Any) -> A
     return halves(n_splits=2, n_repeats=5, random_state=state)
 
 
+def _compared_by_delong() -> str:
+    """The usual metric that DeLong's test is for."""
+    usual = usual_metrics("study", "classification", two_classes=True)
+    found: dict[str, Any] = {name: lookup("metric", name) for name in usual}
+    return next(name for name, metric in found.items() if metric.compared_by == "delong")
+
+
 def _by(labels: Any, state: Any) -> dict[str, Any]:
     return {"classes": labels is not None, "random_state": state}
 
@@ -202,7 +209,7 @@ def _refuse_unsuited(test: str, name: str, metric: Any, labels: Any) -> None:
         raise RefusalError(f"test={test!r} needs a metric of surefit's, and {name} is a function.")
     if test == "mcnemar" and metric.task != "classification":
         raise RefusalError(f"McNemar's test compares labels, which {name} does not: choose another.")
-    if test == "delong" and (metric.name != "roc_auc_score" or (labels is not None and len(labels) > 2)):
+    if test == "delong" and (metric.compared_by != "delong" or (labels is not None and len(labels) > 2)):
         raise RefusalError(
             "DeLong's test compares areas under ROC curves of two classes: take roc_auc_score, and another "
             "test for more classes."
@@ -233,8 +240,7 @@ class _Judge:
     def _suited(self) -> str:
         if self.folds > 1:
             return "corrected_t"
-        by_name = {"accuracy_score": "mcnemar", "zero_one_loss": "mcnemar", "roc_auc_score": "delong"}
-        return by_name.get(getattr(self.metric, "name", ""), "paired_t")
+        return str(getattr(self.metric, "compared_by", "paired_t"))
 
     def pair(self, one: str, two: str) -> TestResult:
         """Test two models."""
@@ -251,7 +257,9 @@ class _Judge:
 
     def _differences(self, one: str, two: str) -> NDArray[np.float64]:
         if self.folds < 2:
-            raise RefusalError("one fold has no spread over folds: choose mcnemar, delong or paired_t.")
+            raise RefusalError(
+                "a single fold has no variance between folds: choose mcnemar, delong or paired_t."
+            )
         mine, yours = (self.results[name].scores[self.name] for name in (one, two))
         return np.asarray(self.sign * (mine - yours))
 
@@ -267,10 +275,12 @@ class _Judge:
         for name in (one, two):
             result = self.results[name]
             if result.pairs is None:
-                raise RefusalError(f"test={self.test!r} needs the answers for each row, not kept here.")
+                raise RefusalError(
+                    f"test={self.test!r} needs the predictions for each row, which were not stored."
+                )
             tested = np.concatenate([test for _, test in result.pairs])
             if len(np.unique(tested)) < len(tested):
-                raise RefusalError(f"test={self.test!r} needs rows that are tested once; take corrected_t.")
+                raise RefusalError(f"test={self.test!r} needs each row to be tested once; take corrected_t.")
             found.append(rows_tested(metric, result.folds, result.pairs, self.y, self.weight))
         (truth, mine, weight), (_, yours, _) = found
         if self.test == "mcnemar":
@@ -280,12 +290,10 @@ class _Judge:
             classes = max(np.shape(answer)[1] if np.ndim(answer) == 2 else 2 for answer in (mine, yours))
             _refuse_unsuited(self.test, self.name, metric, range(classes))
             return delong_test(truth, columns[0], columns[1], weight)
-        if metric.name in BY_SQUARES:  # of the same rows it is equal where the squared errors are
-            metric = MeanSquaredError()
-        values = [row_values(metric, truth, answer) for answer in (mine, yours)]
+        values = [metric.paired_values(truth, answer) for answer in (mine, yours)]
         if values[0] is None or values[1] is None:
             raise RefusalError(
-                f"{self.name} is no mean over rows, so they cannot be paired; take corrected_t."
+                f"{self.name} is not a mean over rows, so no paired test of rows applies; take corrected_t."
             )
         return paired_t_test(values[0], values[1], weight)
 

@@ -66,7 +66,10 @@ class ConformalClassifier(Saved, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         table = rows_of(self, X, y, sample_weight)
         truth, weight = table.y, table.weight
         if not hasattr(self.model, "predict_proba"):
-            raise RefusalError(f"{type(self.model).__name__} has no predict_proba, which sets are made of.")
+            raise RefusalError(
+                f"{type(self.model).__name__} has no predict_proba, which prediction sets need: "
+                "choose a model that has it."
+            )
         self.seed_ = seed_of(self.random_state)
         train, aside = self._cut(truth)
         self.model_ = table.fit(self.model, train)
@@ -74,7 +77,7 @@ class ConformalClassifier(Saved, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         known = np.isin(truth[aside], self.classes_)
         if not known.all():
             raise DataError(
-                f"class {truth[aside][~known][0]!s} is not among the rows to learn from; add some."
+                f"class {truth[aside][~known][0]!s} does not occur in the training rows; add rows of it."
             )
         self.strangeness_ = self._of_truth(table, aside)
         kept = None if weight is None else weight[aside]

@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
 from surefit.evaluate.cross_validation.leaks import steps_fitted_outside
 from surefit.evaluate.persistence import Verify
 from surefit.resample.hold_out import HoldOut
-
-Vector = NDArray[np.float64]
 
 
 def conformal_quantile(scores: Any, level: float, weight: Any = None) -> float:

@@ -167,7 +167,7 @@ class ConformalRegressor(Saved, RegressorMixin, MetaEstimatorMixin, BaseEstimato
                 range(len(self.models_))
             )
             if not fits:
-                raise FormatError("which model belongs to which row of a ConformalRegressor is not said.")
+                raise FormatError("the fold of each row is missing from this ConformalRegressor.")
         elif not isinstance(self.width_, float):
             raise FormatError("the width of a ConformalRegressor must be a number.")
 

@@ -79,7 +79,7 @@ def bootstrap_validate(
     name, scorer = next(iter(chosen.items()))
     if not isinstance(scorer, Metric):
         raise DataError(
-            f"{name} is a function: choose a metric of surefit's, which can be told of other rows."
+            f"{name} is a function: choose one of surefit's metrics, which can be computed for other rows."
         )
     truth, rows, weight = table.y, table.count, table.weight
     everything = np.arange(rows)
@@ -93,7 +93,7 @@ def bootstrap_validate(
     draws = list(Bootstrap(n_samples, random_state=random_state).split(table.X))
     usable = [pair for pair in draws if len(pair[1])]
     if not usable:
-        raise DataError("no sample leaves a row out: there are too few rows for the bootstrap.")
+        raise DataError("no bootstrap sample leaves a row out: there are too few rows.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SurefitWarning)
         # A table that is read is read by all threads at once.

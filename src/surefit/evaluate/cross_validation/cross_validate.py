@@ -76,7 +76,7 @@ def cross_validate(
         checkpoint = current_config().checkpoint
     if keep_models and checkpoint is not None:
         raise ParameterError(
-            "keep_models=True and checkpoint cannot go together: files hold scores, not models."
+            "keep_models=True cannot be combined with checkpoint, which stores scores and not models."
         )
     jobs = jobs_of(n_jobs)
     if is_streamed(X, y, sample_weight):

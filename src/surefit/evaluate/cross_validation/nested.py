@@ -51,7 +51,7 @@ def nested_cross_validate(
     [0.01, 0.1, 0.1, 0.1, 0.1]
     """
     if options.get("checkpoint") is not None or options.get("keep_models"):
-        raise ParameterError("nested_cross_validate takes neither checkpoint nor keep_models.")
+        raise ParameterError("nested_cross_validate does not support checkpoint and keep_models.")
     settings = list_candidates(candidates)
     scored = chosen_metrics(model, metrics, classes_of(model, y))
     name = next(iter(scored)) if choose_by is None else choose_by

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
@@ -21,6 +22,7 @@ from surefit.evaluate.rows.dataset import HeldRows, ReadRows, rows_of
 from surefit.evaluate.scoring.assess import answering_method
 from surefit.evaluate.scoring.fold import FoldWork, chosen_metrics, classes_of
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 from surefit.models.linear.squares.linear_regression import LinearRegression
 from surefit.models.linear.squares.ridge import Ridge
 from surefit.resample.choose import Pair
@@ -115,7 +117,6 @@ def _batches(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
         yield batch
 
 
-Vector = NDArray[np.float64]
 CELLS = 20_000_000  # shuffled targets, and answers to them, that are held at a time
 
 
@@ -170,7 +171,7 @@ def permutation_test(
     table = rows_of(model, X, y, sample_weight)
     rows, classes = table.count, classes_of(model, table.y)
     groups = table.groups(groups)
-    usual = "r2_score" if classes is None else "accuracy_score"
+    usual = usual_metric("regression" if classes is None else "classification")
     ((name, scorer),) = chosen_metrics(model, usual if metric is None else metric, classes).items()
     seed = seed_of(random_state)
     orders = [np.arange(rows), *(_shuffled(rows, groups, seed, k) for k in range(int(draws)))]

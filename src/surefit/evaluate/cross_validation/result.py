@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.diagnosis import Diagnosis
 from surefit.core.errors import RefusalError
 from surefit.evaluate.rows.frames import frame_of
 from surefit.evaluate.scoring.fold import Fold, Scorer
 from surefit.evaluate.scoring.interval_base import ScoreInterval
 from surefit.resample.choose import Pair
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -81,7 +79,9 @@ class CrossValidation:
     def predictions(self, method: str = "predict") -> Any:
         """Return the answer for each row from the fold that tested it; every row must be tested once."""
         if self.pairs is None or self.rows is None:
-            raise RefusalError("the answers for a source are not kept: they may be too many for memory.")
+            raise RefusalError(
+                "the predictions for a source are not stored, since they may not fit in memory."
+            )
         tested = np.concatenate([test for _, test in self.pairs])
         if len(tested) != self.rows or len(np.unique(tested)) != self.rows:
             raise RefusalError(
@@ -94,7 +94,7 @@ class CrossValidation:
         """Return the answers for all test rows, fold after fold."""
         if self.pairs is None or any(method not in fold.answers for fold in self.folds):
             held = ", ".join(self.folds[0].answers) or "none"
-            raise RefusalError(f"there are no answers of {method} here, only of: {held}.")
+            raise RefusalError(f"the predictions of {method} were not stored, only those of: {held}.")
         return np.concatenate([np.asarray(fold.answers[method]) for fold in self.folds])
 
     def to_frame(self, backend: str = "pandas") -> Any:

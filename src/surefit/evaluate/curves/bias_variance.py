@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.public import public
 from surefit.data.door import is_streamed
@@ -19,7 +20,6 @@ from surefit.evaluate.cross_validation.cross_validate import jobs_of
 from surefit.evaluate.rows.dataset import rows_of
 from surefit.evaluate.rows.source_models import answers_of
 
-Shares = NDArray[np.float64]
 FOLDS = 20  # groups of training sets whose spread gives the error of a term that is not a mean
 
 
@@ -29,7 +29,7 @@ class Split:
 
     means: tuple[float, float, float, float]
     errors: Mapping[str, float]
-    points: Mapping[str, Shares]
+    points: Mapping[str, Matrix]
     terms: Mapping[str, float]
 
 
@@ -60,7 +60,7 @@ def decompose_labels(answers: NDArray[Any], truth: Any, form: str) -> Split:
     return Split(means, errors, points, terms)  # type: ignore[arg-type]
 
 
-def _truth(answers: NDArray[Any], truth: Any) -> tuple[NDArray[Any], Shares]:
+def _truth(answers: NDArray[Any], truth: Any) -> tuple[NDArray[Any], Matrix]:
     given = np.asarray(truth)
     if given.ndim == 2:
         classes = np.unique(answers)
@@ -72,7 +72,7 @@ def _truth(answers: NDArray[Any], truth: Any) -> tuple[NDArray[Any], Shares]:
             classes = np.arange(given.shape[1])
             if not np.isin(answers, classes).all():
                 raise DataError(
-                    "with probabilities as truth, let labels be 0, 1, ...: one is never predicted."
+                    "with probabilities as truth, labels must be 0, 1, ...: some class is never predicted."
                 )
         return classes, given.astype(np.float64)
     if given.shape != answers.shape[1:]:
@@ -83,18 +83,18 @@ def _truth(answers: NDArray[Any], truth: Any) -> tuple[NDArray[Any], Shares]:
     return classes, (given[:, None] == classes).astype(np.float64)
 
 
-def _frequencies(codes: NDArray[np.intp], classes: int) -> Shares:
+def _frequencies(codes: NDArray[np.intp], classes: int) -> Matrix:
     return np.stack([(codes == code).mean(axis=0) for code in range(classes)], axis=1)
 
 
-def _kohavi_wolpert(q: Shares, p: Shares) -> tuple[dict[str, Shares], dict[str, float]]:
+def _kohavi_wolpert(q: Matrix, p: Matrix) -> tuple[dict[str, Matrix], dict[str, float]]:
     """bias^2 = 1/2 sum (p - q)^2, variance = 1/2 (1 - sum q^2), noise = 1/2 (1 - sum p^2)."""
     bias = ((p - q) ** 2).sum(axis=1) / 2
     variance, noise = (1 - (q**2).sum(axis=1)) / 2, (1 - (p**2).sum(axis=1)) / 2
     return {"bias": bias, "variance": variance, "noise": noise, "total": bias + variance + noise}, {}
 
 
-def _domingos(q: Shares, p: Shares) -> tuple[dict[str, Shares], dict[str, float]]:
+def _domingos(q: Matrix, p: Matrix) -> tuple[dict[str, Matrix], dict[str, float]]:
     """loss = c1 noise + bias + c2 variance, with the bias of the main prediction against the best label."""
     rows = np.arange(len(q))
     best, main = p.argmax(axis=1), q.argmax(axis=1)
@@ -118,7 +118,6 @@ def _domingos(q: Shares, p: Shares) -> tuple[dict[str, Shares], dict[str, float]
     return points, terms
 
 
-Vector = NDArray[np.float64]
 LOSSES = ("squared", "domingos", "kohavi_wolpert")
 
 

@@ -69,7 +69,7 @@ def diagnose_fit(
     if isinstance(train, CrossValidation):
         name, metric = next(iter(train.metrics.items()))
         if name not in train.train_scores:
-            raise DataError("scores of the rows learnt from are missing: ask for train_scores=True.")
+            raise DataError("the scores on the training rows are missing: pass train_scores=True.")
         better, test_share = getattr(metric, "better", "higher"), train.test_share
         train, test = train.train_scores[name], train.scores[name]
     learnt, left = np.asarray(train, dtype=np.float64), np.asarray(test, dtype=np.float64)

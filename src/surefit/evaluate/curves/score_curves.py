@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import ParameterError
 from surefit.core.progress import progress
 from surefit.core.public import public
@@ -23,8 +24,8 @@ from surefit.evaluate.scoring.fold import Fold, FoldWork, chosen_metrics, classe
 from surefit.evaluate.scoring.interval_base import ScoreInterval, check_level
 from surefit.evaluate.search.choice import simplest_within, standard_errors
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 
-Matrix = NDArray[np.float64]
 Work = FoldWork | ReadWork
 # Parameters that make a model simpler as they grow, whichever model it is.
 RESTRAINTS = frozenset(
@@ -204,7 +205,7 @@ def complexity_curve(
 def _work(model: Any, X: Any, y: Any, metric: Any, weight: Any) -> Work:
     table = rows_of(model, X, y, weight)
     classes = classes_of(model, table.y)
-    usual = "accuracy_score" if classes is not None else "r2_score"
+    usual = usual_metric("regression" if classes is None else "classification")
     chosen = chosen_metrics(model, usual if metric is None else metric, classes)
     if len(chosen) > 1:
         raise ParameterError("a curve has one metric: draw one for each.")

@@ -73,7 +73,7 @@ def original_scale(model: Any) -> OriginalScale:
     if coef.shape[1] != len(columns):
         raise RefusalError(
             f"the model has {coef.shape[1]} coefficients for {len(columns)} columns: "
-            "it expands them itself, and cannot be mapped."
+            "it expands them itself, so its coefficients cannot be mapped back."
         )
     terms = [term for term in dict.fromkeys(term for column in columns for term in column) if term]
     place = {term: k for k, term in enumerate(terms)}
@@ -108,8 +108,8 @@ def _passed(step: Any, columns: list[Sum]) -> list[Sum]:
     kind = type(step).__name__
     if kind not in _STEPS:
         raise RefusalError(
-            f"a {kind} does not turn sums of columns into sums of columns, so that coefficients behind it "
-            f"have no meaning for the columns before it: original_scale knows {', '.join(sorted(_STEPS))}."
+            f"a {kind} is not a linear map of its columns, so that coefficients after it have no meaning "
+            f"for the columns before it: original_scale supports {', '.join(sorted(_STEPS))}."
         )
     return _STEPS[kind](step, columns)
 
@@ -149,7 +149,7 @@ def _shifted(columns: list[Sum], shift: Any, scale: Any) -> list[Sum]:
 
 def _min_max(step: Any, columns: list[Sum]) -> list[Sum]:
     if step.clip:
-        raise RefusalError("MinMaxScaler(clip=True) bends at the ends of the range: fit with clip=False.")
+        raise RefusalError("MinMaxScaler(clip=True) is not linear beyond the range: fit with clip=False.")
     return _shifted(columns, -np.asarray(step.min_) / step.scale_, 1.0 / np.asarray(step.scale_))
 
 
@@ -217,8 +217,8 @@ def _expanded(step: Any, columns: list[Sum]) -> list[Sum]:
 def _filled(step: Any, columns: list[Sum]) -> list[Sum]:
     if step.add_indicator or len(step.get_feature_names_out()) != len(columns):
         raise RefusalError(
-            "a SimpleImputer that adds or drops columns is not undone: fit it with add_indicator=False and "
-            "keep_empty_features=True."
+            "a SimpleImputer that adds or drops columns cannot be inverted: fit it with add_indicator=False "
+            "and keep_empty_features=True."
         )
     return columns
 
@@ -233,7 +233,7 @@ def _prepared(step: Any, columns: list[Sum]) -> list[Sum]:
         if plan.role in ("number", "cycle", "calendar"):
             if np.isfinite(plan.low):
                 raise RefusalError(
-                    "TablePreparer('count') cuts columns off at zero, which is not a sum: use 'linear'."
+                    "TablePreparer('count') clips columns at zero, which is not linear: use 'linear'."
                 )
             atoms[:1] = _shifted([{((plan.names[0], 1),): 1.0}], [plan.shift], [plan.scale])
         found += atoms

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import is_classifier
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.public import public
 from surefit.data.door import is_streamed
@@ -21,8 +22,6 @@ from surefit.evaluate.rows.column_changes import column_of, with_value
 from surefit.evaluate.rows.dataset import HeldRows, ReadRows, columns_of
 from surefit.evaluate.rows.source_models import answers_of
 from surefit.evaluate.scoring.interval_base import check_level
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.base import is_classifier
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
 from surefit.core.native.linear.linear_shuffle import linear_shuffle
 from surefit.core.public import public
@@ -30,10 +31,7 @@ from surefit.evaluate.scoring.assess import answering_method
 from surefit.evaluate.scoring.fold import chosen_metrics
 from surefit.evaluate.scoring.interval_base import check_level
 from surefit.metrics.base import Metric
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-SQUARED = ("mean_squared_error", "r2_score")
+from surefit.metrics.usual import usual_metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +128,7 @@ def permutation_importance(
     rows_given = rows_of(model, X, y, sample_weight)
     rows, truth, weight = rows_given.count, rows_given.y, rows_given.weight
     classes = getattr(model, "classes_", None)
-    usual = "accuracy_score" if is_classifier(model) else "r2_score"
+    usual = usual_metric("classification" if is_classifier(model) else "regression")
     ((name, scorer),) = chosen_metrics(model, usual if metric is None else metric, classes).items()
     rng = np.random.default_rng(random_state)
     orders = np.array([rng.permutation(rows) for _ in range(repeats)])
@@ -155,7 +153,7 @@ def _fast(model: Any, scorer: Any, X: Any, y: Any, weight: Any, orders: Any, col
     if not isinstance(scorer, Metric) or y.ndim != 1:
         return None
     table = numbers_of(X)
-    if scorer.task == "regression" and scorer.name in SQUARED and weight is None and y.dtype.kind in "biuf":
+    if scorer.squared_errors and scorer.mean_form != "root" and weight is None and y.dtype.kind in "biuf":
         linear = linear_part(model, X, table)
         if linear is not None and linear[1].shape[0] == 1:
             return _squared_linear(*linear, y.astype(np.float64), scorer, orders, columns)
@@ -217,7 +215,7 @@ def _squared_linear(
     means, spread = linear_shuffle(terms, residual, orders)
     errors = np.sqrt(spread / max(1, len(y) - 1)) / len(orders)
     error = float(np.mean(residual**2))
-    if metric.name == "mean_squared_error":
+    if metric.mean_form == "mean":
         return error, means, errors, "rows"
     variance = float(np.mean((y - y.mean()) ** 2))
     if variance == 0:
@@ -269,14 +267,13 @@ def _scored(
     baseline = float(metric.finish(metric.of(y, now, weight)))
     place = {int(j): k for k, j in enumerate(columns)}
     found = np.zeros((len(place), len(orders)))
-    loss = None if weight is not None or len(y) < 2 else _row_loss(metric, y)
-    base = None if loss is None else loss(now)
-    worse = None if loss is None else np.zeros((len(place), len(y)))
+    base = None if weight is not None or len(y) < 2 else _row_losses(metric, y, now)
+    worse = None if base is None else np.zeros((len(place), len(y)))
     for j, r, answer in answers:
-        if loss is None:
+        if base is None:
             found[place[j], r] = sign * (baseline - float(metric.finish(metric.of(y, answer, weight))))
         else:
-            apart = loss(answer) - base
+            apart = _row_losses(metric, y, answer) - base
             found[place[j], r] = apart.mean()
             # A row counts as itself and as the one that lends its value to another: both vary with the rows.
             worse[place[j]] += apart  # type: ignore[index]
@@ -287,19 +284,13 @@ def _scored(
     return baseline, found, errors, "rows"
 
 
-def _row_loss(metric: Metric, y: Any) -> Any:
-    """What each row adds to a score that is a mean over rows, larger for a worse answer."""
-    options = metric.options
-    if metric.name in ("accuracy_score", "zero_one_loss") and options.get("normalize", True):
-        return lambda answer: (np.asarray(answer) != y).astype(np.float64)
-    if y.dtype.kind not in "biuf" or options.get("multioutput", "uniform_average") != "uniform_average":
-        return None
-    if metric.name == "mean_absolute_error":
-        return lambda answer: np.abs(np.asarray(answer) - y)
-    if metric.name in SQUARED:
-        spread = float(np.var(y.astype(np.float64))) if metric.name == "r2_score" else 1.0
-        return None if spread == 0 else (lambda answer: (np.asarray(answer) - y) ** 2 / spread)
-    return None
+def _row_losses(metric: Metric, y: Any, answer: Any) -> Any:
+    """What each row takes from the score, larger for a worse answer; None where rows do not add up to it."""
+    losses = None if metric.mean_form == "root" else metric.row_losses(y, answer)
+    if losses is None or metric.mean_form == "mean":
+        return losses
+    variance = float(np.var(np.asarray(y, dtype=np.float64)))
+    return None if variance == 0 else losses / variance
 
 
 def _over_repeats(found: Matrix) -> Vector:

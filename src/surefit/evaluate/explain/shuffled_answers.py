@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 
+from surefit.core.arrays import Matrix
 from surefit.core.native.trees.forest_grow import MISSING_LEFT
 from surefit.core.native.trees.tree_apply import Splits
 from surefit.core.native.trees.tree_shuffle import tree_shuffle
@@ -17,7 +18,6 @@ from surefit.evaluate.rows.column_changes import shuffled
 from surefit.models.tree.forests.base import Forest, forest_nodes
 from surefit.models.tree.trees.base import SURROGATE_MODES, DecisionTree, fitted_nodes
 
-Matrix = NDArray[np.float64]
 CELLS = 20_000_000  # numbers of changed answers held at a time
 
 

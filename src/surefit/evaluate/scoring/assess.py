@@ -27,14 +27,6 @@ from surefit.metrics.base import Metric
 from surefit.models.base import Estimator, accepted_by
 from surefit.stats.base import Joint
 
-METHODS = {
-    "regression": ("predict",),
-    "classification": ("predict",),
-    "partition": ("predict",),
-    "probability": ("predict_proba",),
-    "score": ("decision_function", "predict_proba"),
-}
-
 
 @public
 def assess(
@@ -76,7 +68,7 @@ def _chosen(model: Any, metrics: Iterable[str | Metric]) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for entry in metrics:
         made: Any = lookup("metric", entry)() if isinstance(entry, str) else entry
-        if made.task not in METHODS:
+        if not made.methods:
             raise RefusalError(f"{made.name} is not a score of predictions: call it with what it compares.")
         if made.name in found:
             raise ParameterError(f"assess: the metric {made.name} is named twice; assess once for each.")
@@ -142,7 +134,7 @@ class _Rows:
 
 def answering_method(model: Any, metric: Metric) -> str:
     """Return the name of the method whose answers the metric takes, or say that the model has none."""
-    wanted = METHODS[metric.task]
+    wanted = metric.methods
     found = next((name for name in wanted if hasattr(model, name)), None)
     if found is None:
         raise RefusalError(

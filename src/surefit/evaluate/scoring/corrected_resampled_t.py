@@ -36,14 +36,17 @@ def corrected_interval(
     level = check_level(level)
     values = np.asarray(scores, dtype=np.float64)
     if len(values) < 2:
-        raise DataError("one fold has no spread to make an interval of: take at least two.")
+        raise DataError("an interval needs the scores of at least two folds: increase the number of folds.")
     if not np.isfinite(values).all():
         mean = math.nan
         return ScoreInterval(name, mean, mean, mean, level, "undefined in some folds")
     mean = float(values.mean())
     k = len(values) if folds is None else folds
     if k < 2 or len(values) % k:
-        raise DataError(f"{len(values)} scores are not those of whole cuts of {k} folds: give all of them.")
+        raise DataError(
+            f"{len(values)} scores are not a whole number of repeats of {k} folds: "
+            "give the scores of every fold."
+        )
     spread = float(values.reshape(-1, k).var(axis=1, ddof=1).mean())
     error = math.sqrt((1 / k + test_share) * spread)
     reach = float(special.stdtrit(len(values) // k * (k - 1), (1 + level) / 2)) * error

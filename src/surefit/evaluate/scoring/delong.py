@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.metrics import door
 from surefit.metrics.labels import two_labels
-
-Vector = NDArray[np.float64]
 
 
 class Areas(NamedTuple):
     """The area of each column of scores, and the covariance of the areas."""
 
     area: Vector
-    covariance: NDArray[np.float64]
+    covariance: Matrix
     positive: float
     negative: float
 
@@ -48,7 +47,7 @@ def delong(y: Any, scores: Any, sample_weight: Any = None) -> Areas:
     table, truth, counted = table[counted > 0], truth[counted > 0], counted[counted > 0]
     found = two_labels(truth)
     if found is None or len(found[0]) < 2:
-        raise DataError("delong: the rows must be of two classes, each with a row that counts.")
+        raise DataError("delong: there must be two classes, each with a row of positive weight.")
     upper = found[1]
     m, n = float(counted[upper].sum()), float(counted[~upper].sum())
     above = np.empty((int(upper.sum()), table.shape[1]))
@@ -69,7 +68,7 @@ def _placements(score: Vector, upper: NDArray[np.bool_], weight: Vector) -> tupl
     return lower[place[upper]] / negative.sum(), higher[place[~upper]] / positive.sum()
 
 
-def _spread(values: NDArray[np.float64], mean: Vector, weight: Vector) -> NDArray[np.float64]:
+def _spread(values: Matrix, mean: Vector, weight: Vector) -> Matrix:
     """The covariance of a mean of rows; NaN for a single one, which has no spread."""
     total = float(weight.sum())
     if total <= 1:

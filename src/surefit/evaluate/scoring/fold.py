@@ -16,8 +16,9 @@ from sklearn.utils.metaestimators import _safe_split
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.registry import lookup, members
 from surefit.evaluate.rows.source_models import weights_for
-from surefit.evaluate.scoring.assess import METHODS, answering_method, told_of_classes
+from surefit.evaluate.scoring.assess import answering_method, told_of_classes
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metrics
 from surefit.resample.choose import Pair
 
 Scorer = Metric | Callable[..., float]
@@ -155,16 +156,20 @@ def _made(entry: Any, classes: Any) -> Scorer:
                 f"{entry!r} is no metric: give its name, a metric, or a scorer(model, X, y)."
             )
         return entry
-    if entry.task not in METHODS or entry.better is None:
+    if not entry.methods or entry.better is None:
         raise RefusalError(f"{entry.name} is not one score of predictions: choose a metric that is.")
     return told_of_classes(entry, classes)
 
 
 def _usual(model: Any) -> Iterable[str]:
     if is_classifier(model):
-        return ["accuracy_score", *(["log_loss"] if hasattr(model, "predict_proba") else [])]
-    if is_regressor(model):
-        return ["r2_score", "root_mean_squared_error"]
-    raise ParameterError(
-        f"{type(model).__name__} is neither a classifier nor a regressor: name the metrics to score it by."
-    )
+        names = usual_metrics("evaluation", "classification")
+    elif is_regressor(model):
+        names = usual_metrics("evaluation", "regression")
+    else:
+        raise ParameterError(
+            f"{type(model).__name__} is neither a classifier nor a regressor: "
+            "name the metrics to score it by."
+        )
+    asked: dict[str, Any] = {name: lookup("metric", name)().methods for name in names}
+    return [name for name in names if "predict" in asked[name] or any(hasattr(model, m) for m in asked[name])]

@@ -9,34 +9,6 @@ from typing import Any
 from surefit.core.errors import ParameterError
 from surefit.metrics.base import Metric
 
-# Scores that lie between 0 and 1: an interval that goes beyond says nothing about what is there.
-SHARES = frozenset(
-    [
-        "accuracy_score",
-        "balanced_accuracy_score",
-        "precision_score",
-        "recall_score",
-        "specificity_score",
-        "f1_score",
-        "fbeta_score",
-        "jaccard_score",
-        "negative_predictive_value",
-        "false_positive_rate",
-        "false_negative_rate",
-        "false_discovery_rate",
-        "zero_one_loss",
-        "hamming_loss",
-        "roc_auc_score",
-        "average_precision_score",
-        "top_k_accuracy_score",
-        "equal_error_rate",
-        "ks_statistic",
-        "expected_calibration_error",
-        "maximum_calibration_error",
-    ]
-)
-AT_MOST_ONE = SHARES | {"r2_score", "explained_variance_score", "adjusted_r2_score", "matthews_corrcoef"}
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
@@ -78,9 +50,5 @@ def check_level(level: Any) -> float:
 
 def within_range(metric: Metric | Any, low: float, high: float) -> tuple[float, float]:
     """Cut an interval to what the score can be."""
-    name, options = getattr(metric, "name", ""), getattr(metric, "options", {})
-    if options.get("normalize") is False:
-        return low, high
-    if getattr(metric, "better", None) == "lower" or name in SHARES:
-        low = max(low, 0.0)
-    return low, min(high, 1.0) if name in AT_MOST_ONE else high
+    least, most = getattr(metric, "value_range", (-math.inf, math.inf))
+    return max(low, least), min(high, most)

@@ -8,26 +8,23 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError, RefusalError, SurefitWarning
 from surefit.core.public import public
 from surefit.core.registry import lookup
-from surefit.evaluate.scoring.assess import METHODS
 from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval, folds_of_one_cut
 from surefit.evaluate.scoring.delong import auc_interval
 from surefit.evaluate.scoring.fold import Fold
 from surefit.evaluate.scoring.interval_base import ScoreInterval, check_level, within_range
-from surefit.evaluate.scoring.row_means import mean_interval, row_values, wilson_interval
+from surefit.evaluate.scoring.row_means import mean_interval, wilson_interval
 from surefit.metrics import door
 from surefit.metrics.base import Metric
-from surefit.metrics.labels import as_labels
 from surefit.resample.choose import Pair
 from surefit.resample.draws import draw_rows
 from surefit.resample.streams import seed_of, stream
 
-Vector = NDArray[np.float64]
 BLOCKS = 200  # parts of a jackknife: enough for the one number, the skewness, that it is asked for
 
 
@@ -49,7 +46,7 @@ def bootstrap_scores(
     found = found[np.isfinite(found)]
     if len(found) < count / 2:
         raise DataError(
-            "most draws of the rows have no score: there are too few rows, or too few of a class."
+            "most bootstrap samples have no score: there are too few rows, or too few of a class."
         )
     return found
 
@@ -104,17 +101,6 @@ def _acceleration(score: Callable[[Vector], float], weight: Vector) -> float:
 
 Method = Literal["auto", "wilson", "delong", "t", "percentile", "bca"]
 METHOD_NAMES = ("auto", "wilson", "delong", "t", "percentile", "bca")
-# Rates that are shares of some rows: which column chooses them, whether by the positive label, and whether
-# a hit is a right answer.
-_RATES = {
-    "recall_score": ("truth", True, True),
-    "specificity_score": ("truth", False, True),
-    "false_positive_rate": ("truth", False, False),
-    "false_negative_rate": ("truth", True, False),
-    "precision_score": ("guess", True, True),
-    "negative_predictive_value": ("guess", False, True),
-    "false_discovery_rate": ("guess", True, False),
-}
 
 
 @public
@@ -163,41 +149,22 @@ def score_interval(
 def _wilson(
     metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
 ) -> ScoreInterval | None:
-    counted = _share(metric, y, prediction, weight)
-    if counted is None:
+    share = metric.share(y, prediction)
+    if share is None:
         return None
-    hits, total = counted
+    counted = np.ones(len(share.hits)) if weight is None else weight
+    hits = float(counted[share.rows] @ np.asarray(share.hits, dtype=np.float64)[share.rows])
+    total = float(counted[share.rows].sum())
     low, high = wilson_interval(hits, total, level)
     error = math.sqrt(estimate * (1 - estimate) / total) if total > 0 else math.nan
     return ScoreInterval(metric.name, estimate, low, high, level, "Wilson", error)
 
 
-def _share(metric: Any, y: Any, prediction: Any, weight: Any) -> tuple[float, float] | None:
-    """The weight of the hits and of all rows that could be one, for scores that are a share."""
-    if metric.name in ("accuracy_score", "zero_one_loss", "hamming_loss", "top_k_accuracy_score"):
-        hit = row_values(metric, y, prediction)
-        rows = None if hit is None else np.ones(len(hit), dtype=bool)
-    elif metric.name in _RATES and metric.options["average"] == "binary":
-        side, positive, same = _RATES[metric.name]
-        truth, guess = as_labels(y, "y_true"), as_labels(prediction, "y_pred")
-        rows = ((truth if side == "truth" else guess) == metric.options["pos_label"]) == positive
-        hit = ((truth == metric.options["pos_label"]) == (guess == metric.options["pos_label"])) == same
-    else:
-        return None
-    if hit is None or rows is None:
-        return None
-    counted = np.ones(len(hit)) if weight is None else weight
-    return float(counted[rows] @ np.asarray(hit, dtype=np.float64)[rows]), float(counted[rows].sum())
-
-
 def _delong(
     metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
 ) -> ScoreInterval | None:
-    if metric.name != "roc_auc_score" or metric.options["max_fpr"] is not None or math.isnan(estimate):
-        return None
-    score = np.asarray(prediction, dtype=np.float64)
-    score = score[:, -1] if score.ndim == 2 and score.shape[1] <= 2 else score
-    if score.ndim == 2:
+    score = None if math.isnan(estimate) else metric.pair_scores(prediction)
+    if score is None:
         return None
     _, low, high, error, said = auc_interval(y, score, weight, level)
     return ScoreInterval(metric.name, estimate, low, high, level, said, error)
@@ -206,11 +173,11 @@ def _delong(
 def _t(
     metric: Any, y: Any, prediction: Any, weight: Any, level: float, estimate: float
 ) -> ScoreInterval | None:
-    values = row_values(metric, y, prediction)
+    values = metric.row_values(y, prediction)
     if values is None:
         return None
     _, low, high, error = mean_interval(values, weight, level)
-    if metric.name.startswith("root_"):
+    if metric.mean_form == "root":
         low, high = math.sqrt(max(low, 0.0)), math.sqrt(high)
         error = error / (2 * estimate) if estimate > 0 else math.nan
     low, high = within_range(metric, low, high)
@@ -238,7 +205,7 @@ def _bootstrapped(
         return float(metric.finish(metric.of(y[rows], guess[rows], counts[rows])))
 
     if len(y) < 2:
-        raise DataError(f"{metric.name}: an interval by drawing rows anew needs at least two rows.")
+        raise DataError(f"{metric.name}: a bootstrap interval needs at least two rows.")
     draws = bootstrap_scores(score, len(y), weight, count, state)
     if kind == "bca":
         own = np.ones(len(y)) if weight is None else weight
@@ -253,7 +220,7 @@ def rows_tested(metric: Any, folds: Sequence[Fold], pairs: Sequence[Pair], y: An
     """Truth, answers and weights of all test rows, fold after fold, for a metric; None for other scorers."""
     if not isinstance(metric, Metric):
         return None
-    method = next((name for name in METHODS[metric.task] if name in folds[0].answers), None)
+    method = next((name for name in metric.methods if name in folds[0].answers), None)
     if method is None:
         return None
     rows = np.concatenate([test for _, test in pairs])

@@ -1,50 +1,13 @@
-"""The value of each row, for scores that are means over rows, and the interval of a mean."""
+"""Means over rows: their standard error, Student's interval, and Wilson's for shares."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from surefit.metrics.base import Metric
-from surefit.metrics.centred import columns
-from surefit.metrics.sums import MeanMetric, RowMeanMetric
-
-Vector = NDArray[np.float64]
-
-
-def row_values(metric: Metric, y: Any, prediction: Any) -> Vector | None:
-    """Return the value of each row whose mean is the score (its square, for a root); None for other scores.
-
-    >>> from surefit import metrics
-    >>> row_values(metrics.mean_squared_error, [1.0, 2.0], [1.0, 4.0])
-    array([0., 4.])
-    """
-    truth, guess, _ = metric._admit(y, prediction)
-    one = truth.ndim == 1 or truth.shape[1] == 1
-    if metric.options.get("normalize") is False:
-        return None
-    if metric.name in ("accuracy_score", "zero_one_loss", "hamming_loss"):
-        return np.asarray((truth == guess) == (metric.name == "accuracy_score"), dtype=np.float64)
-    if metric.name in ("mean_squared_error", "root_mean_squared_error"):
-        plain = isinstance(metric.options["multioutput"], str) and metric.options["multioutput"][0] == "u"
-        if not one and (metric.name.startswith("root") or not plain):
-            return None
-        return np.asarray(np.square(columns(truth) - columns(guess)).mean(axis=0))
-    if metric.name == "log_loss":
-        tiny = float(np.finfo(guess.dtype).eps)
-        given = (
-            np.where(truth == 1, guess, 1 - guess) if guess.ndim == 1 else guess[np.arange(len(truth)), truth]
-        )
-        return np.asarray(-np.log(np.clip(given, tiny, 1 - tiny)), dtype=np.float64)
-    if isinstance(metric, RowMeanMetric):
-        return np.asarray(metric._value(truth, guess), dtype=np.float64)
-    if isinstance(metric, MeanMetric) and one and not metric.name.startswith("d2_"):
-        return np.asarray(metric._value(columns(truth), columns(guess))[0])
-    return None
+from surefit.core.arrays import Vector
 
 
 def mean_and_error(values: Vector, weight: Vector | None) -> tuple[float, float, float]:

@@ -35,6 +35,7 @@ from surefit.evaluate.search.choice import Complexity, choose, ranks_of, standar
 from surefit.evaluate.search.regularization_path import grouped, shared_moments, strength_of
 from surefit.evaluate.search.selection_bias import SearchScore, corrected_by_folds, corrected_by_rows
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 from surefit.resample.choose import Pair, count_rows, pairs_of
 
 
@@ -200,7 +201,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
             if not hasattr(self.estimator, "score"):
                 raise ParameterError(f"{type(self.estimator).__name__} has no score: name one with scoring=.")
             return [("score", _own_score)]
-        named = "accuracy_score" if kind == "classifier" else "r2_score"
+        named = usual_metric("classification" if kind == "classifier" else "regression")
         return list(chosen_metrics(self.estimator, named, classes).items())
 
     def _check_choice(self) -> None:
@@ -385,7 +386,7 @@ class Search(Saved, MetaEstimatorMixin, BaseEstimator, abstract=True):
         """The certificate of the chosen model, with what was searched among its parts."""
         found = getattr(self._chosen_model(), "certificate_", None)
         if not isinstance(found, Certificate):
-            raise AttributeError(f"{type(self.best_estimator_).__name__} makes no certificate.")
+            raise AttributeError(f"{type(self.best_estimator_).__name__} has no certificate.")
         return replace(found, parts={**found.parts, **self._searched_parts()})
 
     def _searched_parts(self) -> dict[str, float]:

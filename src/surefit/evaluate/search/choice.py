@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.core.public import public
 
-Vector = NDArray[np.float64]
 Complexity = str | Sequence[str] | Callable[[Mapping[str, Any]], float] | None
 
 
@@ -32,7 +32,7 @@ def simplest_within(
     if len(sizes) != len(values):
         raise DataError(f"there are {len(sizes)} complexities for {len(values)} scores; give one for each.")
     if not np.isfinite(values).any():
-        raise DataError("no candidate has a score that is a number, so that none can be chosen.")
+        raise DataError("no candidate has a finite score, so none can be chosen.")
     values = np.where(np.isfinite(values), values, -np.inf)
     near = np.flatnonzero(values >= values.max() - tolerance)
     simple = near[sizes[near] == sizes[near].min()]
@@ -58,8 +58,8 @@ def ranks_of(complexity: Complexity, candidates: Sequence[Mapping[str, Any]], st
     if complexity is None:
         if strength is None:
             raise ParameterError(
-                "the simplest candidate is wanted, but nothing says what is simple: give complexity=, such "
-                "as 'max_depth', '-alpha' (smaller is more complex) or a function of the parameters."
+                "the simplest candidate is wanted, but there is no measure of complexity: give complexity=, "
+                "such as 'max_depth', '-alpha' (smaller is more complex) or a function of the parameters."
             )
         complexity = strength
     names = [complexity] if isinstance(complexity, str) else list(complexity)
@@ -89,7 +89,7 @@ def choose(
     """The place of the chosen candidate, and the tolerance allowed; scores are (candidates, folds)."""
     means = sign * scores.mean(axis=1)
     if not np.isfinite(means).any():
-        raise DataError("no candidate has a score that is a number, so that none can be chosen.")
+        raise DataError("no candidate has a finite score, so none can be chosen.")
     best = int(np.nanargmax(np.where(np.isfinite(means), means, np.nan)))
     if rule == "best":
         return best, 0.0

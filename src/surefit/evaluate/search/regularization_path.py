@@ -8,7 +8,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -32,7 +31,6 @@ STRENGTHS: Mapping[type, str] = {
     Ridge: "-alpha",
     LogisticRegression: "C",
 }
-Matrix = NDArray[np.float64]
 
 
 def last_step(model: Any) -> tuple[Any, str]:

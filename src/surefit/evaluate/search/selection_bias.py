@@ -12,17 +12,14 @@ from dataclasses import astuple
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.core.errors import ParameterError
 from surefit.evaluate.scoring.interval_base import ScoreInterval, check_level
 from surefit.metrics.base import Metric
 
-Matrix = NDArray[np.float64]
 DRAWS = 500
 METHOD = "bootstrap bias-corrected cross-validation"
-SQUARED = ("mean_squared_error", "root_mean_squared_error", "r2_score")
-MEANS = ("accuracy_score", "zero_one_loss", "mean_absolute_error", *SQUARED)
 MOST_DRAWN = 5_000_000  # rows in all draws of a metric without a short way
 UNITS = 2048  # that are drawn at most: of more rows random groups are drawn, whose sums vary as much
 MOST_SCORES = 40_000  # evaluations of a metric without a short way: beyond it, fewer draws
@@ -110,7 +107,7 @@ def corrected_by_folds(
     level = check_level(level)
     folds = scores.shape[1]
     if folds < 2:
-        raise ParameterError("one fold has no other to be corrected by: take at least two.")
+        raise ParameterError("the correction needs at least two folds: increase the number of folds.")
     rng = np.random.default_rng(random_state)
     counts = rng.multinomial(folds, np.full(folds, 1.0 / folds), size=draws)
     left = counts == 0
@@ -145,10 +142,10 @@ def _sums(
     metric: Metric, truth: Any, answers: Sequence[Any], weight: Matrix, rng: np.random.Generator
 ) -> _Sums | None:
     """What rows add to the mean that the metric is made of; of many rows, what random groups of them add."""
-    if metric.name not in MEANS or truth.ndim != 1 or any(np.ndim(answer) != 1 for answer in answers):
+    if truth.ndim != 1 or any(np.ndim(answer) != 1 for answer in answers):
         return None
-    plain = {"normalize": True, "multioutput": "uniform_average", "force_finite": True}
-    if any(value != plain.get(name, value) for name, value in metric.options.items()):
+    lost = [metric.row_losses(truth, answer) for answer in answers]
+    if any(each is None for each in lost):
         return None
     rows = len(truth)
     unit = rng.permutation(rows) % UNITS if rows > UNITS else None
@@ -157,19 +154,11 @@ def _sums(
         own: Matrix = weight * values
         return own if unit is None else np.bincount(unit, own, minlength=UNITS).astype(np.float64)
 
-    losses = np.column_stack([added(_loss(metric.name, truth, np.asarray(answer))) for answer in answers])
+    losses = np.column_stack([added(each) for each in lost])
     centred = np.zeros(rows)
-    if metric.name == "r2_score":
+    if metric.mean_form == "explained":
         centred = truth.astype(np.float64) - np.average(truth.astype(np.float64), weights=weight)
     return _Sums(losses, added(1.0), added(centred), added(centred**2))
-
-
-def _loss(name: str, truth: Any, answer: Any) -> Any:
-    """What each row adds, less the better."""
-    if name in ("accuracy_score", "zero_one_loss"):
-        return answer != truth
-    left = answer.astype(np.float64) - truth.astype(np.float64)
-    return np.abs(left) if name == "mean_absolute_error" else left**2
 
 
 def _by_sums(metric: Metric, sums: _Sums, counts: Any) -> Matrix:
@@ -181,15 +170,8 @@ def _by_sums(metric: Metric, sums: _Sums, counts: Any) -> Matrix:
     # Every loss here is smaller the better the score, on any rows, so the least loss is the best score.
     best = np.argmin(counts @ sums.losses, axis=1)
     mean = np.take_along_axis(left @ sums.losses, best[:, None], axis=1)[:, 0] / total
-    if metric.name == "accuracy_score":
-        return np.asarray(1 - mean)
-    if metric.name == "root_mean_squared_error":
-        return np.asarray(np.sqrt(mean))
-    if metric.name != "r2_score":
-        return np.asarray(mean)
-    spread = left @ sums.squares / total - (left @ sums.truth / total) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(spread > 0, 1 - mean / spread, np.nan)
+    variance = left @ sums.squares / total - (left @ sums.truth / total) ** 2
+    return metric.of_mean_loss(mean, variance)
 
 
 def _by_metric(metric: Metric, truth: Any, answers: Sequence[Any], counts: Any, weight: Any) -> Matrix:

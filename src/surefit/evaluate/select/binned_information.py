@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.data.batches.batch import Batch
 from surefit.distributions.information import mutual_information
 
-Vector = NDArray[np.float64]
 BINS = 32
 
 

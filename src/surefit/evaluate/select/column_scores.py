@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError
 from surefit.distributions.information import estimated_mutual_information, label_counts, mutual_information
 from surefit.evaluate.select.column_tests import (
@@ -18,7 +19,6 @@ from surefit.evaluate.select.column_tests import (
     f_score_of_groups,
 )
 
-Vector = NDArray[np.float64]
 Scores = Vector | tuple[Vector, Vector]
 
 
@@ -235,13 +235,10 @@ def benjamini_hochberg(p_values: Any, share: float) -> NDArray[np.bool_]:
     return np.asarray(stats.false_discovery_control(np.where(np.isfinite(p), p, 1.0)) <= share)
 
 
-ColumnWeights = NDArray[np.float64]
 CELLS = 4_000_000  # distances held at a time
 
 
-def relief(
-    X: Any, y: Any, *, rows: int | None = None, scale: bool = True, random_state: Any = 0
-) -> ColumnWeights:
+def relief(X: Any, y: Any, *, rows: int | None = None, scale: bool = True, random_state: Any = 0) -> Vector:
     r"""Kira and Rendell's weights: :math:`w \gets w - (x - \text{hit})^2 + (x - \text{miss})^2`, over rows.
 
     Columns are scaled to [0, 1] first, unless ``scale=False``. hit is the nearest other row of the same
@@ -261,7 +258,7 @@ def relief(
 
 def relieff(
     X: Any, y: Any, *, n_neighbors: int = 10, rows: int | None = None, random_state: Any = 0
-) -> ColumnWeights:
+) -> Vector:
     r"""Kononenko's weights: means over neighbours of every class, misses weighted by how frequent theirs is.
 
     :math:`w_j = \frac1m \sum_i \Big[ \sum_{c \ne y_i} \frac{P(c)}{1 - P(y_i)} \overline{|x_{ij} -
@@ -301,9 +298,7 @@ def _scaled(X: Any) -> NDArray[np.float64]:
 def _codes(y: Any) -> NDArray[np.intp]:
     labels, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
     if len(labels) < 2 or counts.min() < 2:
-        raise DataError(
-            "Relief compares rows with others of their class and of another: give two of each class."
-        )
+        raise DataError("Relief needs at least two rows of each class.")
     return codes
 
 

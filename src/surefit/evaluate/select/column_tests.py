@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
-
-Vector = NDArray[np.float64]
 
 
 def f_of_correlations(r: Any, rows: float) -> tuple[Vector, Vector]:
@@ -22,7 +20,7 @@ def f_of_correlations(r: Any, rows: float) -> tuple[Vector, Vector]:
     """
     left = rows - 2
     if left < 1:
-        raise DataError(f"a test of a line needs three rows or more, and n_samples={rows:g}.")
+        raise DataError(f"the test of a correlation needs at least three rows, and n_samples={rows:g}.")
     square = np.asarray(r, dtype=np.float64) ** 2
     with np.errstate(divide="ignore"):
         F = square * left / (1 - square)
@@ -56,7 +54,7 @@ def f_score_of_groups(counts: Any, means: Any, scatter: Any) -> Vector:
     size = np.asarray(counts, dtype=np.float64)
     if np.count_nonzero(size) != 2:
         raise DataError(
-            f"the F-score tells two classes apart, and there are {np.count_nonzero(size)}: use f_classif."
+            f"the F-score is defined for two classes, and there are {np.count_nonzero(size)}: use f_classif."
         )
     if size.min() < 2:
         raise DataError("the F-score needs two rows of each class, for their variances.")

@@ -88,7 +88,7 @@ class SelectFromModel(MetaEstimatorMixin, Selector):
         source = None
         if is_streamed(X, y):
             if fit_params:
-                raise DataError(f"a table that is read in batches goes without {', '.join(fit_params)}.")
+                raise DataError(f"a table that is read in batches does not support {', '.join(fit_params)}.")
             source = read(X, target=y)
             self._admitted(source, None, tables=True, missing=True)
         else:

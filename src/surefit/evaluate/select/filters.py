@@ -103,7 +103,7 @@ class Selector(_OverSources, Saved, SelectorMixin, BaseEstimator, abstract=True)
     def _check_found(self) -> None:
         mask = self.support_
         if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.n_features_in_,):
-            raise FormatError(f"which columns a {type(self).__name__} keeps is not said for each of them.")
+            raise FormatError(f"the mask of a {type(self).__name__} must have one entry for each column.")
 
     def verify_by(self, verify: Verify, X: Any, y: Any, weight: Any) -> Certificate:
         """Choose once more from the same rows, and count the columns that are chosen otherwise."""
@@ -111,8 +111,8 @@ class Selector(_OverSources, Saved, SelectorMixin, BaseEstimator, abstract=True)
             raise DataError(f"{type(self).__name__} takes no weights: verify it without them.")
         if not isinstance(getattr(self, "random_state", 0), int | np.integer):
             raise RefusalError(
-                f"this {type(self).__name__} drew at random, so that its choice cannot be made again: give "
-                "it a whole number as random_state, and fit anew."
+                f"this {type(self).__name__} was fitted without a fixed random_state, so that its selection "
+                "cannot be reproduced: pass an integer as random_state and fit again."
             )
         check_is_fitted(self)
         again = clone(self).fit(X, *(() if y is None else (y,)))

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError
 from surefit.core.public import public
 from surefit.evaluate.pipeline import make_pipeline
 from surefit.evaluate.scoring.fold import FoldWork, chosen_metrics
 from surefit.evaluate.select.filters import SelectKBest
 from surefit.resample.choose import pairs_of
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

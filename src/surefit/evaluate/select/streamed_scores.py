@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
@@ -30,7 +31,6 @@ from surefit.stats.base import Joint
 from surefit.stats.grouped_spread import GroupedSpread
 from surefit.stats.spread import Spread
 
-Vector = NDArray[np.float64]
 Kind = Literal["number", "class"]
 
 

@@ -16,6 +16,7 @@ from surefit.evaluate.cross_validation.source_folds import ReadWork
 from surefit.evaluate.rows.dataset import HeldRows, ReadRows
 from surefit.evaluate.scoring.fold import FoldWork, chosen_metrics, classes_of
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metric
 from surefit.resample.choose import count_rows
 
 Subset = tuple[int, ...]
@@ -41,7 +42,7 @@ class SubsetScores:
         classes = classes_of(self.model, self.y)
         scoring = self.scoring
         if scoring is None:
-            scoring = "r2_score" if classes is None else "accuracy_score"
+            scoring = usual_metric("regression" if classes is None else "classification")
         chosen = chosen_metrics(self.model, scoring, classes)
         ((self._name, self._metric),) = chosen.items()
         self._classes = classes

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import DataError, ParameterError
-
-Vector = NDArray[np.float64]
 
 
 def all_hypotheses(inputs: int, labels: tuple[Any, ...] = (0, 1)) -> NDArray[Any]:
@@ -93,7 +92,7 @@ def hypothesis_posterior(
     weight = likelihoods(hypotheses, seen, y, noise=noise)
     weight = weight * (1.0 if prior is None else np.asarray(prior, dtype=np.float64))
     if not weight.sum() > 0:
-        raise DataError("no hypothesis agrees with the labels seen: add hypotheses, or allow for noise.")
+        raise DataError("no hypothesis is consistent with the labels: add hypotheses, or allow for noise.")
     return np.asarray(weight / weight.sum())
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from surefit.plots.words import listed
-from surefit.study.race.metric_choice import in_words
+from surefit.metrics.usual import usual_metric
+from surefit.plots.words import listed, metric_words
 from surefit.study.record import EntryRecord, FindingRecord, ModelRecord, ScoreRecord
 
 ORDER = {"problem": 0, "warning": 1, "note": 2}
@@ -63,13 +63,13 @@ def how_good(
     """Tell the score for new rows, its interval, and what the baseline has."""
     ends = f"{100 * level:g} % interval {number(score.low)} to {number(score.high)}"
     allowing = "" if score.models < 2 else f", allowing for the choice among {score.models} models"
-    told = f"For new rows expect {_article(in_words(metric))} of {number(score.value)} ({ends}{allowing})"
+    told = f"For new rows expect {_article(metric_words(metric))} of {number(score.value)} ({ends}{allowing})"
     if chosen.name == baseline.name:
         return f"{told}."
     assert baseline.score is not None
     more = [
-        f" and {_article(in_words(name))} of {number(chosen.others[name][0])}"
-        for name in ("r2_score", "accuracy_score")
+        f" and {_article(metric_words(name))} of {number(chosen.others[name][0])}"
+        for name in (usual_metric("regression"), usual_metric("classification"))
         if name in chosen.others
     ]
     return f"{told}{''.join(more)}; the baseline, the {_small(baseline.title)}, has {number(baseline.score)}."
@@ -107,4 +107,5 @@ def _small(title: str) -> str:
 
 
 def _article(words: str) -> str:
-    return f"an {words}" if words[0] in "aeioR" and not words.startswith("ROC") else f"a {words}"
+    spelt = words[0] in "AEFHILMNORSX" and not words[1:2].isalpha()  # a letter that is read out, as R²
+    return f"an {words}" if words[0] in "aeio" or spelt else f"a {words}"

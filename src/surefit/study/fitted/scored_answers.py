@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.registry import lookup
 from surefit.data.arrow import plain
 from surefit.evaluate.compare.difference_tests import TestResult, delong_test, mcnemar_test, paired_t_test
 from surefit.evaluate.compare.multiple_testing import adjust_pvalues, tie_groups, tie_letters
-from surefit.evaluate.scoring.assess import METHODS
 from surefit.evaluate.scoring.fold import chosen_metrics
 from surefit.evaluate.scoring.interval_base import ScoreInterval
 from surefit.evaluate.scoring.intervals import score_interval
-from surefit.evaluate.scoring.row_means import row_values
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import usual_metrics
 from surefit.study.fitted.apply import Applied
 from surefit.study.fitted.unknown_values import Unread
 from surefit.study.table.typed import convert
@@ -27,11 +27,6 @@ from surefit.study.table.typed import convert
 if TYPE_CHECKING:
     import pyarrow as pa
 
-USUAL = {
-    "regression": ("r2_score", "root_mean_squared_error", "mean_absolute_error"),
-    "classification": ("accuracy_score", "balanced_accuracy_score", "log_loss"),
-}
-OF_TWO = "roc_auc_score"
 EXACT = 2000  # rows up to which the dearest interval is taken; beyond, fewer draws
 DRAWS = 200
 
@@ -57,9 +52,9 @@ class Graded:
 
     def answer(self, metric: Metric) -> NDArray[Any]:
         """What a metric compares with the truth."""
-        method = next((name for name in METHODS[metric.task] if name in self.answers), None)
+        method = next((name for name in metric.methods if name in self.answers), None)
         if method is None:
-            wanted = " or ".join(METHODS[metric.task])
+            wanted = " or ".join(metric.methods)
             raise ParameterError(
                 f"{metric.name} needs {wanted}, which the model does not have: choose another."
             )
@@ -68,9 +63,9 @@ class Graded:
     def score(self, metric: Metric, level: float = 0.95) -> ScoreInterval:
         """A score with its interval; one that these rows do not have is NaN."""
         options: dict[str, Any] = {}
-        if len(self) > EXACT and metric.name != OF_TWO:
+        if len(self) > EXACT and metric.compared_by != "delong":
             options = {"n_resamples": DRAWS}
-            if row_values(metric, self.truth, self.answer(metric)) is None:
+            if metric.row_values(self.truth, self.answer(metric)) is None:
                 options["method"] = "percentile"  # the other kind leaves every row out once
         try:
             return score_interval(
@@ -154,14 +149,15 @@ def metrics_of(applied: Applied, names: Sequence[str] = ()) -> dict[str, Metric]
     classes = applied.classes
     wanted = list(names)
     if not wanted:
-        wanted = list(USUAL["regression" if classes is None else "classification"])
-        if classes is not None and not hasattr(applied.last, "predict_proba"):
-            wanted.remove("log_loss")
-        elif classes is not None and len(classes) == 2:
-            wanted.append(OF_TWO)
+        probable = hasattr(applied.last, "predict_proba")
+        two = probable and classes is not None and len(classes) == 2
+        task: Any = "regression" if classes is None else "classification"
+        wanted = usual_metrics("fitted", task, two_classes=two)
+        if not probable:
+            wanted = [name for name in wanted if lookup("metric", name).task != "probability"]  # type: ignore[attr-defined]
     found = chosen_metrics(applied.last, list(dict.fromkeys(wanted)), classes)
     for name, metric in found.items():
-        if not isinstance(metric, Metric) or metric.task not in METHODS or metric.better is None:
+        if not isinstance(metric, Metric) or not metric.methods or metric.better is None:
             raise ParameterError(f"{name} is not one score of predictions: choose another.")
     return {name: metric for name, metric in found.items() if isinstance(metric, Metric)}
 
@@ -203,25 +199,14 @@ def ranked(models: dict[str, Graded], metrics: dict[str, Metric], level: float =
 
 def _tested(metric: Metric, one: Graded, two: Graded) -> TestResult | None:
     truth, weight = one.truth, one.weight
-    if metric.name == OF_TWO and one.classes is not None and len(one.classes) == 2:
+    if metric.compared_by == "delong" and one.classes is not None and len(one.classes) == 2:
         upper = truth == one.classes[-1]
         return delong_test(upper, _score(one.answer(metric)), _score(two.answer(metric)), weight)
-    if metric.name == "accuracy_score":
+    if metric.compared_by == "mcnemar":
         return mcnemar_test(truth, one.answer(metric), two.answer(metric), sample_weight=weight)
-    losses = [_losses(metric, each) for each in (one, two)]
-    if losses[0] is None or losses[1] is None:
-        return None
-    return paired_t_test(losses[0], losses[1], weight)
+    mine, yours = (metric.paired_values(truth, each.answer(metric)) for each in (one, two))
+    return None if mine is None or yours is None else paired_t_test(mine, yours, weight)
 
 
 def _score(answer: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(answer[:, -1] if answer.ndim == 2 else answer, dtype=np.float64)
-
-
-def _losses(metric: Metric, graded: Graded) -> NDArray[np.float64] | None:
-    """What each row adds to the score, or to one that orders models alike."""
-    answer = graded.answer(metric)
-    if metric.name in ("r2_score", "root_mean_squared_error"):
-        return np.asarray((graded.truth - answer) ** 2, dtype=np.float64)
-    values = row_values(metric, graded.truth, answer)
-    return None if values is None else np.asarray(values, dtype=np.float64)

@@ -12,7 +12,6 @@ from surefit.core.errors import DataError
 from surefit.evaluate.compare.compare import rank
 from surefit.evaluate.compare.leaderboard import Comparison
 from surefit.evaluate.compare.multiple_testing import adjust_pvalues
-from surefit.evaluate.scoring.assess import METHODS
 from surefit.evaluate.scoring.interval_base import within_range
 from surefit.evaluate.search.selection_bias import corrected_by_folds, corrected_by_rows
 from surefit.study.race.nested_fold import usual_settings
@@ -146,7 +145,7 @@ def _answers(race: Race, comparison: Comparison, metric: Any) -> list[Any] | Non
     found = []
     for name in comparison.names:
         folds = race.standings[name].folds[: len(race.first)]
-        method = next((each for each in METHODS[metric.task] if each in folds[0].answers), None)
+        method = next((each for each in metric.methods if each in folds[0].answers), None)
         if method is None:
             return None
         found.append(np.concatenate([np.asarray(fold.answers[method]) for fold in folds]))

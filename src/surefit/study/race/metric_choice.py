@@ -10,22 +10,10 @@ from numpy.typing import NDArray
 from surefit.core.errors import ParameterError
 from surefit.evaluate.scoring.fold import chosen_metrics
 from surefit.metrics.base import Metric
+from surefit.metrics.usual import OF_TASK, usual_metrics
 from surefit.study.record import Task
 
 LARGE = 2000  # rows from which on five folds are enough
-OTHERS = {
-    "regression": ("root_mean_squared_error", "mean_absolute_error", "r2_score"),
-    "classification": ("accuracy_score", "balanced_accuracy_score", "log_loss", "brier_score_loss"),
-}
-OF_TWO = ("roc_auc_score", "average_precision_score", "expected_calibration_error")
-SUITED = {"regression": ("regression",), "classification": ("classification", "probability", "score")}
-WORDS = {
-    "roc_auc_score": "area under the ROC curve",
-    "average_precision_score": "average precision",
-    "r2_score": "R²",
-    "log_loss": "logarithmic loss",
-    "brier_score_loss": "Brier score",
-}
 
 
 def folds_for(y: NDArray[Any], task: Task) -> int:
@@ -51,15 +39,17 @@ def metrics_for(
     depend on a threshold, if ten rows or more have the rarer one; else the accuracy.
     """
     two = classes is not None and len(classes) == 2
-    names = [*OTHERS[task], *(OF_TWO if two else ())]
+    others = usual_metrics("study", task)
+    of_two = usual_metrics("study", task, two_classes=True)[len(others) :] if two else []
+    names = [*others, *of_two]
     if metric is None:
         enough = two and int(np.unique(y, return_counts=True)[1].min()) >= 10
-        metric = "roc_auc_score" if enough else names[0]
+        metric = of_two[0] if enough else names[0]
     if not isinstance(metric, str):
         raise ParameterError(f"metric={metric!r} must be the name of a metric, such as {names[0]!r}.")
     found = chosen_metrics(model, list(dict.fromkeys([metric, *names])), classes)
     first = found[metric]
-    if not isinstance(first, Metric) or first.task not in SUITED[task]:
+    if not isinstance(first, Metric) or first.task not in OF_TASK[task]:
         raise ParameterError(f"metric={metric!r} is no score of a {task}: choose one such as {names[0]!r}.")
     return {name: entry for name, entry in found.items() if isinstance(entry, Metric)}
 
@@ -67,13 +57,8 @@ def metrics_for(
 def told_of(metric: str | None) -> list[str]:
     """The names of all metrics that a study of any task may tell of."""
     every = [metric] if metric is not None else []
-    return list(dict.fromkeys([*every, *OTHERS["regression"], *OTHERS["classification"], *OF_TWO]))
-
-
-def in_words(metric: str) -> str:
-    """The name of a metric for people.
-
-    >>> in_words("root_mean_squared_error")
-    'root mean squared error'
-    """
-    return WORDS.get(metric, metric.removesuffix("_score").replace("_", " "))
+    numbers, classes = (
+        usual_metrics("study", "regression"),
+        usual_metrics("study", "classification", two_classes=True),
+    )
+    return list(dict.fromkeys([*every, *numbers, *classes]))

@@ -12,7 +12,7 @@ import numpy as np
 
 from surefit.core.config import config
 from surefit.evaluate.rows.source_models import weights_for
-from surefit.evaluate.scoring.assess import METHODS, answering_method
+from surefit.evaluate.scoring.assess import answering_method
 from surefit.evaluate.scoring.fold import Fold, aligned
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, pairs_of
@@ -20,7 +20,6 @@ from surefit.study.race.candidates import Entrant
 from surefit.study.table.prepared_rows import Held
 
 INNER_FOLDS = 3
-CALIBRATION = ("expected_calibration_error", "maximum_calibration_error")
 NOTES = "notes"  # beside the answers of a fold: its settings, and whether its certificate holds
 
 
@@ -128,9 +127,8 @@ class Work:
 
 
 def method_of(model: Any, metric: Metric) -> str | None:
-    """What a metric asks a model for: that of calibration probabilities, others what they can take."""
-    wanted = ("predict_proba",) if metric.name in CALIBRATION else METHODS[metric.task]
-    return next((method for method in wanted if hasattr(model, method)), None)
+    """The method of a model whose answers a metric takes; None where the model has none."""
+    return next((method for method in metric.methods if hasattr(model, method)), None)
 
 
 def notes_of(folds: Sequence[Fold]) -> list[dict[str, Any]]:

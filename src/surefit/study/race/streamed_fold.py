@@ -16,11 +16,11 @@ from surefit.data.source import Source, TableSource
 from surefit.evaluate.pipeline import make_pipeline
 from surefit.evaluate.scoring.assess import assess
 from surefit.evaluate.scoring.fold import Fold
-from surefit.metrics.base import Metric
+from surefit.metrics.base import METHODS, Metric
 from surefit.models.prepare.tables.table_preparer import TablePreparer
 from surefit.resample.sources import source_folds
 from surefit.study.race.candidates import Entrant
-from surefit.study.race.nested_fold import CALIBRATION, NOTES, Work, method_of
+from surefit.study.race.nested_fold import NOTES, Work, method_of
 from surefit.study.record import Task
 from surefit.study.table.prepared_rows import Held
 from surefit.study.table.stream import sample
@@ -88,4 +88,4 @@ class StreamedWork:
 
 def _scored(model: Any, metric: Metric) -> bool:
     """Whether a metric is measured as rows pass; calibration, which wants answers of its own, is not."""
-    return metric.name not in CALIBRATION and method_of(model, metric) is not None
+    return metric.methods == METHODS[metric.task] and method_of(model, metric) is not None
