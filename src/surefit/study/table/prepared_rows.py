@@ -118,7 +118,7 @@ def _row_numbers(source: TableSource, rows: int) -> NDArray[np.int64]:
     if not isinstance(stream, Converted) or stream.target is None or stream.origin.rows == rows:
         return np.arange(rows)
     there = [
-        ~stream._converted(batch, stream.target).is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        ~stream.converted(batch, stream.target).is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         for batch in stream.origin.batches([stream.target])
     ]
     return np.flatnonzero(np.concatenate(there))
