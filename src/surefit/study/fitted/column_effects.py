@@ -20,7 +20,7 @@ from surefit.evaluate.scoring.assess import answering_method
 from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval
 from surefit.evaluate.scoring.fold import aligned
 from surefit.metrics.base import Metric
-from surefit.models.prepare.tables.table_preparer import TablePreparer
+from surefit.models.prepare.tables.table_preparer import TablePreparer, blocks_of
 from surefit.resample.choose import Pair
 from surefit.study.race.candidates import Entrant
 from surefit.study.race.nested_fold import Work
@@ -52,8 +52,7 @@ class FoldModel:
     @property
     def blocks(self) -> list[NDArray[np.intp]]:
         """The prepared columns that each column of the table became."""
-        sizes = [len(plan.names) for plan in self.preparer._plans()]
-        ends = np.cumsum([0, *sizes])
+        ends = np.cumsum([0, *blocks_of(self.preparer)])
         return [np.arange(start, end) for start, end in pairwise(ends)]
 
 

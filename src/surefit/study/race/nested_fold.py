@@ -140,5 +140,8 @@ def notes_of(folds: Sequence[Fold]) -> list[dict[str, Any]]:
 
 def usual_settings(entrant: Entrant, folds: Sequence[Fold]) -> dict[str, Any]:
     """The settings that most folds chose; of equals, the one listed first."""
+    grid = entrant.grid
+    if len(grid) == 1:
+        return grid[0]
     chosen = [note["settings"] for note in notes_of(folds)]
-    return max(entrant.grid, key=chosen.count)
+    return max(grid, key=chosen.count)
