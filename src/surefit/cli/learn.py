@@ -19,7 +19,7 @@ from surefit.cli._table import chosen, table_options
 if TYPE_CHECKING:
     from surefit.study.record import Record
 
-PAGE, RECORD = "report.html", "report.json"
+PAGE = "report.html"
 INTERRUPTED = 130  # as shells count it
 
 
@@ -106,9 +106,9 @@ def command(
             stop(INTERRUPTED, f"interrupted; the folds that ended are in {place}: go on with --resume.")
     out.log("drawing the report")
     from surefit.report import write
-    from surefit.study.record import Record
+    from surefit.study.fitted.result import record_with_files
 
-    write(Record.load(place / RECORD), study.predictions, place / PAGE)  # which knows its files
+    write(record_with_files(study), study.predictions, place / PAGE)
     _print(out, study.record, place)
     _judge(study.record, gates)
 

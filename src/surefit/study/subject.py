@@ -21,12 +21,13 @@ from surefit.study.table.decide import Decided, decide_from
 from surefit.study.table.facts import gather
 from surefit.study.table.hashing import Digest
 from surefit.study.table.prepared_rows import Held
-from surefit.study.table.stream import sample, stream_of
+from surefit.study.table.stream import Keeper, sample, stream_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST = 4  # rows with a target: two to learn from and two to test on
+FEW_ROWS = 20_000  # of a text file that is not read again; an audit samples as many
 MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a sample is
 
 
@@ -34,9 +35,9 @@ MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a 
 class Subject:
     """A table and all that was decided before anything is learnt.
 
-    table: a path, or the table itself; stream: the same, opened once for all passes. whole: its rows that
-    have a target, as the models read them. held: these rows in memory, or those of the sample ``drawn`` from
-    a table that is larger, which ``sampled`` reads. digest: of its values.
+    table: a path, or the table itself; stream: the same, opened once for all passes, and read once if it is
+    small. whole: its rows that have a target, as the models read them. held: these rows in memory, or those
+    of the sample ``drawn`` from a table that is larger, which ``sampled`` reads. digest: of its values.
     """
 
     table: Any
@@ -103,7 +104,9 @@ def look(
     stream = stream_of(opened, wanted)[0]
     names = stream.arrow_schema.names
     watch, digest = Watch.of([each for each in names if each not in drop], wanted), Digest(names)
-    facts = gather(stream, watchers=(watch.see, digest.see))
+    keeper = Keeper(stream, FEW_ROWS)
+    facts = gather(stream, watchers=(watch.see, digest.see, keeper.see))
+    stream = keeper.stream()
     decided = decide_from(facts, wanted, kinds, task, weight=weight, drop=drop)
     tell(Event("columns", f"{decided.task.task}: {decided.task.why}", about=decided))
     findings = judge(watch.seen(facts, kinds, task, weight)).records()

@@ -126,7 +126,8 @@ def run_race(
 ) -> Race:
     """Run passes of folds until ``deadline`` (of ``time.monotonic``), the simplest family first.
 
-    stores: where finished folds are kept, by family; resume: whether some may be there already. tell: is called with the race so far and the name of a family that ended a pass, or is out of it.
+    stores: where finished folds are kept, by family; resume: whether some may be there already. tell: is
+    called with the race so far and the name of a family that ended a pass, or is out of it.
     """
     standings = {entry.entrant.name: entry for entry in entered}
     race = Race(standings, [], [], work.metrics, 1, work.rows, level)

@@ -55,7 +55,7 @@ class Held:
         loaded = pa.Table.from_batches(list(source.stream.batches()), schema).combine_chunks()
         if loaded.num_rows == 0:
             raise DataError("no row has a target: name another column.")
-        batch = source._converted(loaded.to_batches()[0], 0)
+        batch = source.converted(loaded.to_batches()[0], 0)
         classes = source.schema.classes
         y = np.asarray(batch.y if classes is None else np.asarray(classes)[batch.y])
         return cls(
