@@ -55,7 +55,7 @@ def functions(table: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str
         "Copies.see",  # watches one pass, over one batch
         "Digest.see",
         "judge",  # audits
-        "Held.of",  # takes the rows into memory
+        "RowsInMemory.of",  # takes the rows into memory
     ],
 )
 def test_a_study_does_once(functions: list[str], function: str) -> None:

@@ -151,11 +151,13 @@ class Conclusion:
     def _why(self) -> str:
         alike = [name for name in self.comparison.as_good_as_best if name != self.baseline]
         if self.comparison.simplest == self.baseline:
-            return "No model can be told from the baseline, so that the baseline is the one to take."
+            return "No model is significantly better than the baseline, so the baseline is chosen."
         rows = "" if self.fits_whole else f" It is fitted to a sample of {len(self.subject.held):,} rows."
         if len(alike) == 1:
-            return f"It is better than all others, beyond what chance explains.{rows}"
-        return f"Of {len(alike)} models that cannot be told from the best, it is the simplest.{rows}"
+            return f"It is significantly better than all others.{rows}"
+        return (
+            f"It is the simplest of {len(alike)} models that do not differ significantly from the best.{rows}"
+        )
 
     def _resampling(self) -> str:
         race = self.race

@@ -143,7 +143,9 @@ def _entrants(subject: Subject, models: Iterable[str] | None, costs: Costs | Non
     if costs is None:
         return found
     if subject.held.classes is None or len(subject.held.classes) != 2:
-        raise ParameterError("costs are of false positives and negatives, so of two classes: leave them out.")
+        raise ParameterError(
+            "costs of false positives and negatives need a target of two classes: leave them out."
+        )
     return [entry for entry in found if hasattr(entry.cls, "predict_proba")]
 
 

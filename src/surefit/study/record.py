@@ -237,9 +237,9 @@ class Record:
         try:
             told = json.loads(text)
         except json.JSONDecodeError as error:
-            raise FormatError(f"this is no record of a study: {error}.") from None
+            raise FormatError(f"this is not the record of a study: {error}.") from None
         if not isinstance(told, dict) or not isinstance(told.get("version"), int):
-            raise FormatError("this is no record of a study: it is JSON without a version.")
+            raise FormatError("this is not the record of a study: it is JSON without a version.")
         if told["version"] > VERSION:
             raise FormatError(
                 f"the record is of version {told['version']}, and this surefit reads up to {VERSION}: "

@@ -20,7 +20,7 @@ from surefit.study.record import FindingRecord, Task
 from surefit.study.table.decide import Decided, decide_from
 from surefit.study.table.facts import gather
 from surefit.study.table.hashing import Digest
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 from surefit.study.table.stream import Keeper, sample, stream_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Subject:
     decided: Decided
     findings: tuple[FindingRecord, ...]
     whole: TableSource
-    held: Held
+    held: RowsInMemory
     digest: str
     drawn: Any = None
     sampled: TableSource | None = None
@@ -116,12 +116,14 @@ def look(
     if decided.rows * width > most_cells or current_config().engine == "dask":
         drawn = sample(stream, max(FEWEST, most_cells // width), seed)
         sampled = decided.read(drawn)
-    held = Held.of(whole if sampled is None else sampled, decided.task.task)
+    held = RowsInMemory.of(whole if sampled is None else sampled, decided.task.task)
     if held.classes is not None and len(held.classes) < 2:
-        raise DataError(f"the target {decided.target!r} has one class only: there is nothing to tell apart.")
+        raise DataError(
+            f"the target {decided.target!r} has only one class: classification needs at least two."
+        )
     if len(held) < FEWEST:
         raise DataError(
-            f"{len(held)} rows have a target, and it takes {FEWEST} to learn and to test: give more."
+            f"{len(held)} rows have a target, and at least {FEWEST} are needed to fit and to test: give more."
         )
     return Subject(
         opened,

@@ -47,8 +47,8 @@ class Outliers(Check):
         yield Finding(
             self.name,
             "note",
-            f"Far from the rest are {', '.join(told)}{more}.",
-            "Check the largest for slips; if they are real, prefer a loss that withstands them "
+            f"Outliers: {', '.join(told)}{more}.",
+            "Check the largest for errors; if they are real, use a robust loss "
             "(Huber, absolute) or take logarithms.",
             tuple(worst),
             evidence={"columns": float(len(worst)), "most": float(found[worst[0]])},

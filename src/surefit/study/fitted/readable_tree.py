@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -59,8 +60,10 @@ class _Levels:
 
 
 @cache
-def _with_levels(cls: type[Any]) -> type[Any]:
-    return type(cls)(cls.__name__, (_Levels, cls), {"__module__": cls.__module__}, abstract=True)
+def _with_levels(cls: Hashable) -> Any:
+    """The class of a tree with the mixin; no member of the registry."""
+    own: Any = cls
+    return type(own)(own.__name__, (_Levels, own), {"__module__": own.__module__}, abstract=True)
 
 
 def _names(preparer: TablePreparer) -> dict[str, list[str]]:

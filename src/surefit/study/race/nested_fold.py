@@ -17,7 +17,7 @@ from surefit.evaluate.scoring.fold import Fold, aligned
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, pairs_of
 from surefit.study.race.candidates import Entrant
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 
 INNER_FOLDS = 3
 CALIBRATION = ("expected_calibration_error", "maximum_calibration_error")
@@ -28,7 +28,7 @@ NOTES = "notes"  # beside the answers of a fold: its settings, and whether its c
 class Work:
     """What it takes to work on folds; ``metrics``: the first is the one that settings are chosen by."""
 
-    held: Held
+    held: RowsInMemory
     metrics: Mapping[str, Metric]
     seed: int = 0
 

@@ -29,7 +29,7 @@ MOST_CACHED = 50_000_000  # numbers of prepared rows that are kept for the famil
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class RowsInMemory:
     """Typed columns, the target and the weights of rows in memory; classes: the labels, of a classification.
 
     y holds labels or numbers, as models are given them. numbers: of the rows in the whole table, some of
@@ -45,7 +45,7 @@ class Held:
     _locks: dict[Any, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
     @classmethod
-    def of(cls, source: TableSource, task: Task) -> Held:
+    def of(cls, source: TableSource, task: Task) -> RowsInMemory:
         """Load all rows of a source."""
         import pyarrow as pa
 
