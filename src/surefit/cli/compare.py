@@ -22,7 +22,7 @@ COLUMNS = ("rank", "model", "score", "interval", "p", "group")
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    help="Confidence level of the intervals.",
+    help="Level of the intervals.",
 )
 @click.option("--seed", type=int, default=0, help="The seed of random draws.")
 def command(

@@ -20,7 +20,7 @@ from surefit.cli._table import chosen, table_options
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    help="Confidence level of the intervals.",
+    help="Level of the intervals.",
 )
 @fail_on
 def command(

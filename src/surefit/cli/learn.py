@@ -53,7 +53,7 @@ class _CostsType(click.ParamType):
     "--level",
     type=click.FloatRange(0, 1, True, True),
     default=0.95,
-    help="Confidence level of the intervals.",
+    help="Level of the intervals.",
 )
 @click.option("--seed", type=int, default=0, help="The seed of the folds.")
 @click.option("--resume", is_flag=True, help="Go on where a run was interrupted.")

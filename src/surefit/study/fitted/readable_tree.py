@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.arrays import Matrix
 from surefit.models.prepare.tables.table_preparer import TablePreparer
 from surefit.models.tree.export.conditions import Condition
 
@@ -49,7 +48,7 @@ class _Levels:
     _coded: NDArray[np.bool_]
     _levels_of: dict[str, list[str]]
 
-    def _matrix(self, X: Any) -> Matrix:
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
         """Codes below zero are gaps and new levels, for which no rule of levels holds."""
         rows = super()._matrix(X)  # type: ignore[misc]
         return np.where(self._coded & (rows < 0), np.nan, rows)
