@@ -127,7 +127,7 @@ def test_flags_overrule_what_was_decided(tmp_path: Path) -> None:
     columns = {column.name: column for column in record.columns}
     assert columns["year"].kind == "category"
     assert not columns["island"].used
-    assert "year: category (you said so" in found.stderr
+    assert "year: category (as specified" in found.stderr
 
 
 def test_nothing_heavy_is_imported_before_the_first_line() -> None:

@@ -340,7 +340,7 @@ def test_a_model_file_knows_which_column_it_predicts(folder: Path, tmp_path: Pat
     pq.write_table(houses(40, 5).drop_columns(["price"]), tmp_path / "u.parquet")
     refused(call("evaluate", path, tmp_path / "u.parquet"), "no column 'price', which the model predicts")
     refused(
-        call("evaluate", path, folder / "test.csv", "--target", "city"), "some cells of the target are none"
+        call("evaluate", path, folder / "test.csv", "--target", "city"), "some cells of the target are not"
     )
 
 
@@ -371,7 +371,7 @@ def test_compare_classes_by_cross_validation(folder: Path) -> None:
     assert told["models"][-1]["p"] < 0.01
     assert "cannot be told apart" in call(*given, "Ridge", "MeanRegressor").out
     refused(call(*given, "Ridge", "Rigde"), "did you mean 'Ridge'")
-    refused(call(*given, "Ridge", "LogisticRegression"), "LogisticRegression does no regression")
+    refused(call(*given, "Ridge", "LogisticRegression"), "LogisticRegression does not support regression")
     refused(call("compare", folder / "train.csv", "Ridge", "Lasso"), "--target")
     assert call(*given, "Ridge").code == 2
     assert call(*given, "Ridge", "Ridge").code == 2
@@ -393,6 +393,7 @@ def test_compare_files_on_rows_they_have_not_seen(folder: Path) -> None:
         assert len(by["models"]) == 2
         assert 0 <= by["models"][1]["p"] <= 1
     refused(
-        call("compare", folder / "test.csv", files[0], pair[0], "--target", "price"), "tell classes and some"
+        call("compare", folder / "test.csv", files[0], pair[0], "--target", "price"),
+        "are classifiers and some",
     )
     assert call("compare", folder / "test.csv", files[0], "Ridge", "--target", "price").code == 2

@@ -20,7 +20,7 @@ from surefit.study.race.leaderboard import entry_of
 from surefit.study.race.metric_choice import metrics_for
 from surefit.study.race.nested_fold import Work
 from surefit.study.race.race import Standing, run_race
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 
 RNG = np.random.default_rng(0)
 
@@ -144,7 +144,7 @@ def test_a_family_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pytest
 def test_a_family_that_learns_from_fewer_rows_is_tested_on_all_by_the_same_correction() -> None:
     table = numbers(200, 2)
     y = table["x0"] + RNG.normal(size=200)
-    held = Held.of(
+    held = RowsInMemory.of(
         surefit.typed(pa.table({**table, "y": y}), dict.fromkeys(table, "number"), "y"), "regression"
     )
     found = entrants("regression", held.y, ["LinearRegression"])

@@ -75,8 +75,8 @@ def test_words_stay_words() -> None:
 @pytest.mark.parametrize(
     ("drawing", "why"),
     [
-        ("", "no SVG"),
-        ("<svg", "no SVG"),
+        ("", "not SVG"),
+        ("<svg", "not SVG"),
         ("<html></html>", "begins with 'html'"),
         ('<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', "document type"),
         ("<svg>" + " " * svg.MOST_CHARACTERS + "</svg>", "too large"),

@@ -94,13 +94,13 @@ def test_a_table_is_read_once(monkeypatch: pytest.MonkeyPatch, folder: Path, tmp
     model = surefit.LinearRegression().fit(FRAME, PRICE)
     path = files(folder, "price", tmp_path)
     rows = []
-    converted = TableSource._converted
+    converted = TableSource.converted
 
     def counted(self: Any, batch: Any, start: int) -> Any:
         rows.append(batch.num_rows)
         return converted(self, batch, start)
 
-    monkeypatch.setattr(TableSource, "_converted", counted)
+    monkeypatch.setattr(TableSource, "converted", counted)
     surefit.assess(model, path, "price", metrics=NUMBERS)
     assert sum(rows) == ROWS
 

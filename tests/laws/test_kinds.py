@@ -169,7 +169,7 @@ def test_kinds_can_be_overruled_and_the_reason_says_so() -> None:
     found = {c.name: c for c in decide_kinds(everything(), overrides={"rating": "category", "row": "number"})}
     assert found["rating"].kind == "category"
     assert found["row"].used
-    assert found["row"].why.startswith("you said so; by its looks identifier: whole numbers")
+    assert found["row"].why.startswith("as specified; detected as identifier: whole numbers")
     with pytest.raises(ParameterError, match="choose one of number"):
         decide_kinds(everything(), overrides={"rating": "colour"})
     with pytest.raises(DataError, match="no column to override named 'ratng': did you mean 'rating'"):
@@ -220,7 +220,7 @@ def test_the_task_follows_the_target(values: list[Any], task: str, kind: str) ->
 def test_the_task_can_be_overruled() -> None:
     table = pa.table({"y": [1, 2, 3] * 10, "w": ["a", "b", "c"] * 10, "x": np.arange(30) * 1.5})
     assert decide(table, "y", task="regression").task.task == "regression"
-    with pytest.raises(DataError, match="'w' is a category, and regression learns numbers"):
+    with pytest.raises(DataError, match="'w' is a category, and regression needs numbers"):
         decide(table, "w", task="regression")
     with pytest.raises(ParameterError, match="must be one of regression"):
         decide(table, "y", task="clustering")

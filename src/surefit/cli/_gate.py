@@ -45,7 +45,7 @@ class _GateType(click.ParamType):
             assert found is not None
             bound = float(found[3])
         except (AssertionError, ValueError):
-            self.fail(f"{value!r} is no condition: write it as 'r2_score<0.5'.", param, ctx)
+            self.fail(f"{value!r} is not a condition: write it as 'r2_score<0.5'.", param, ctx)
         return Gate(found[1], found[2], bound)
 
 

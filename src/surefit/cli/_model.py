@@ -17,7 +17,7 @@ def opened(path: str, *, predicts: bool = True) -> Applied:
 
     applied = Applied.of(load(path))
     if predicts and not applied.predicts:
-        raise DataError(f"{path} holds a {type(applied.last).__name__}, which predicts nothing.")
+        raise DataError(f"{path} holds a {type(applied.last).__name__}, which has no predict method.")
     return applied
 
 

@@ -22,9 +22,9 @@ COLUMNS = ("rank", "model", "score", "interval", "p", "group")
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    help="Of the intervals.",
+    help="Level of the intervals.",
 )
-@click.option("--seed", type=int, default=0, help="Of what is drawn at random.")
+@click.option("--seed", type=int, default=0, help="The seed of random draws.")
 def command(
     out: Output,
     table: str,
@@ -120,11 +120,9 @@ def _pipeline(name: str, task: str) -> Any:
     try:
         model = cls(**({} if candidate is None else candidate.given))
     except TypeError:
-        raise DataError(
-            f"{name} is made of other models, which a name alone does not tell: leave it out."
-        ) from None
+        raise DataError(f"{name} is a meta-estimator, which needs other models: leave it out.") from None
     if not (is_classifier(model) if task == "classification" else is_regressor(model)):
-        raise DataError(f"{name} does no {task}: leave it out, or change the task with --task.")
+        raise DataError(f"{name} does not support {task}: leave it out, or change the task with --task.")
     purpose: Any = "linear" if candidate is None else candidate.purpose
     return make_pipeline(TablePreparer(purpose, identifiers="keep"), model)  # what is one was decided before
 
@@ -140,7 +138,7 @@ def _files(given: Chosen, paths: tuple[str, ...], metric: str | None, level: flo
     truth = target_of(first, table, given.target)
     if len({model.classes is None for model in applied.values()}) > 1:
         raise DataError(
-            "some of the models tell classes and some predict numbers: compare those of one kind."
+            "some of the models are classifiers and some are regressors: compare models of one task."
         )
     name = metric or next(iter(metrics_of(first)))
     metrics = {path: metrics_of(model, [name])[name] for path, model in applied.items()}

@@ -20,7 +20,7 @@ from surefit.cli._table import chosen, table_options
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    help="Of the intervals.",
+    help="Level of the intervals.",
 )
 @fail_on
 def command(
@@ -41,13 +41,13 @@ def command(
     out.log(f"evaluating {model} on {given.name}")
     from surefit.cli._model import opened, target_of
     from surefit.study.fitted.scored_answers import grade, metrics_of
-    from surefit.study.fitted.unknown_values import Unread
+    from surefit.study.fitted.unknown_values import UnknownValues
 
     applied, rows = opened(model), given.table()
     wanted = metrics_of(applied, metrics)
     wanted |= metrics_of(applied, [gate.metric for gate in gates]) if gates else {}
     truth = target_of(applied, rows, given.target)
-    unread = Unread()
+    unread = UnknownValues()
     graded = grade(applied, rows, truth, weight=weight, by=by, besides=drop, unread=unread)
     scores = {name: graded.score(metric, level) for name, metric in wanted.items()}
     groups = _by_group(graded, wanted, level) if by is not None else {}

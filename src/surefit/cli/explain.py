@@ -12,7 +12,7 @@ from surefit.cli._table import chosen, table_options
 from surefit.core.errors import DataError
 
 if TYPE_CHECKING:
-    from surefit.study.fitted.matrix_model import Coded
+    from surefit.study.fitted.matrix_model import MatrixModel
 
 ROWS = 2000  # drawn at random, that the model is asked about
 BACKGROUND = 200  # rows whose cells take the place of one row's
@@ -30,7 +30,7 @@ CLASSES = 5  # whose probabilities are shown, if there are more than two
     "--column", "columns", metavar="NAME", multiple=True, help="How answers depend on it; repeatable."
 )
 @click.option("--metric", metavar="NAME", help="What the importance of a column is measured by.")
-@click.option("--seed", type=int, default=0, help="Of what is drawn at random.")
+@click.option("--seed", type=int, default=0, help="The seed of random draws.")
 def command(
     out: Output,
     model: str,
@@ -91,7 +91,7 @@ def _drawn(applied: Any, table: Any, target: str | None, drop: tuple[str, ...], 
     """Rows drawn at random, as the model reads them, in a matrix; and their truth."""
     import numpy as np
 
-    from surefit.study.fitted.matrix_model import Coded
+    from surefit.study.fitted.matrix_model import MatrixModel
     from surefit.study.fitted.scored_answers import truth_of
     from surefit.study.table.stream import sample, stream_of
 
@@ -100,9 +100,9 @@ def _drawn(applied: Any, table: Any, target: str | None, drop: tuple[str, ...], 
         raise DataError("the table has no rows.")
     also = () if target is None else (target,)
     pieces, truths = [], []
-    coded: Coded | None = None
+    coded: MatrixModel | None = None
     for batch, rows in applied.rows(drawn, also, labelled=target, besides=drop):
-        coded = coded or Coded(applied, rows)
+        coded = coded or MatrixModel(applied, rows)
         pieces.append(coded.matrix(rows))
         if target is not None:
             truths.append(truth_of(applied, batch.column(target)))
@@ -111,7 +111,7 @@ def _drawn(applied: Any, table: Any, target: str | None, drop: tuple[str, ...], 
     return coded, np.concatenate(pieces), np.concatenate(truths) if truths else None
 
 
-def _importance(coded: Coded, X: Any, truth: Any, metric: str | None, seed: int) -> Any:
+def _importance(coded: MatrixModel, X: Any, truth: Any, metric: str | None, seed: int) -> Any:
     from surefit.evaluate.explain.permutation_importance import permutation_importance
     from surefit.study.fitted.scored_answers import metrics_of
 
@@ -119,7 +119,7 @@ def _importance(coded: Coded, X: Any, truth: Any, metric: str | None, seed: int)
     return permutation_importance(coded, X, truth, metric=chosen_metric, random_state=seed)
 
 
-def _dependence(coded: Coded, X: Any, name: str, label: Any) -> dict[str, Any]:
+def _dependence(coded: MatrixModel, X: Any, name: str, label: Any) -> dict[str, Any]:
     import numpy as np
 
     from surefit.evaluate.explain.partial_dependence import partial_dependence
@@ -152,13 +152,13 @@ def _dependence(coded: Coded, X: Any, name: str, label: Any) -> dict[str, Any]:
 def _one_row(applied: Any, table: Any, number: int, drop: tuple[str, ...], seed: int) -> dict[str, Any]:
     import numpy as np
 
-    from surefit.study.fitted.matrix_model import Coded, contributions
+    from surefit.study.fitted.matrix_model import MatrixModel, contributions
 
     start, row, coded = 0, None, None
     for _, rows in applied.rows(table, besides=drop):
         size = len(rows.batch)
         if number < start + size:
-            coded = Coded(applied, rows)
+            coded = MatrixModel(applied, rows)
             row = coded.matrix(rows)[number - start]
             break
         start += size

@@ -19,7 +19,7 @@ from surefit.cli._table import chosen, table_options
 if TYPE_CHECKING:
     from surefit.study.record import Record
 
-PAGE, RECORD = "report.html", "report.json"
+PAGE = "report.html"
 INTERRUPTED = 130  # as shells count it
 
 
@@ -43,14 +43,19 @@ class _CostsType(click.ParamType):
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     metavar="SECONDS",
-    help="More of them narrow the intervals.",
+    help="Time limit; more time narrows the intervals.",
 )
 @click.option("--costs", type=_CostsType(), help="What a false positive and a false negative cost, as 1,5.")
 @click.option("--out", "folder", metavar="FOLDER", help="Where everything goes; by default TABLE-study.")
 @click.option("--models", metavar="A,B,...", help="Classes to compare; by default all that suit the table.")
 @click.option("--folds", type=click.IntRange(min=2), help="How many folds; 10 of few rows, 5 of many.")
-@click.option("--level", type=click.FloatRange(0, 1, True, True), default=0.95, help="Of the intervals.")
-@click.option("--seed", type=int, default=0, help="Another number cuts other folds.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.95,
+    help="Level of the intervals.",
+)
+@click.option("--seed", type=int, default=0, help="The seed of the folds.")
 @click.option("--resume", is_flag=True, help="Go on where a run was interrupted.")
 @click.option("--dask", metavar="ADDRESS", help="Read the table on the cluster of this scheduler.")
 @fail_on
@@ -106,9 +111,9 @@ def command(
             stop(INTERRUPTED, f"interrupted; the folds that ended are in {place}: go on with --resume.")
     out.log("drawing the report")
     from surefit.report import write
-    from surefit.study.record import Record
+    from surefit.study.fitted.result import record_with_files
 
-    write(Record.load(place / RECORD), study.predictions, place / PAGE)  # which knows its files
+    write(record_with_files(study), study.predictions, place / PAGE)
     _print(out, study.record, place)
     _judge(study.record, gates)
 
@@ -116,7 +121,7 @@ def command(
 def _known(gates: Sequence[Gate], scores: Sequence[str]) -> None:
     unknown = [gate.metric for gate in gates if gate.metric not in scores]
     if unknown:
-        raise click.UsageError(f"--fail-on knows no {unknown[0]}: it knows {', '.join(scores)}.")
+        raise click.UsageError(f"--fail-on does not support {unknown[0]}: choose among {', '.join(scores)}.")
 
 
 def _cluster(address: str | None) -> AbstractContextManager[Any]:

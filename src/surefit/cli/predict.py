@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from surefit.study.fitted.apply import Applied
-    from surefit.study.fitted.unknown_values import Unread
+    from surefit.study.fitted.unknown_values import UnknownValues
 
 
 @verb("predict", __doc__)
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     "--output", "-o", metavar="FILE", help="Write .csv, .parquet, .arrow or .jsonl; else CSV is printed."
 )
 @click.option("--keep", metavar="NAME", multiple=True, help="Write this column of the table too; repeatable.")
-@click.option("--probabilities/--no-probabilities", default=True, help="Of the classes, where there are any.")
+@click.option(
+    "--probabilities/--no-probabilities", default=True, help="Add the probabilities of the classes."
+)
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add intervals of this level."
 )
@@ -47,7 +49,7 @@ def command(
     from surefit.cli._model import opened
     from surefit.cli._write import check_ending, print_rows, rows_of, write_rows
     from surefit.core.errors import DataError, RefusalError
-    from surefit.study.fitted.unknown_values import Unread
+    from surefit.study.fitted.unknown_values import UnknownValues
 
     if output is not None:
         check_ending(output)
@@ -60,7 +62,7 @@ def command(
         if strict:
             raise DataError(f"the model has never seen {shown}: leave them out with --drop.")
         out.log(f"the model does not use {shown}")
-    unread = Unread()
+    unread = UnknownValues()
     answers = rows_of(_answers(applied, rows, keep, drop, probabilities, level, unread))
     if output is None:
         print_rows(answers, ".jsonl" if out.as_json else ".csv")
@@ -81,7 +83,7 @@ def _answers(
     drop: tuple[str, ...],
     probabilities: bool,
     level: float | None,
-    unread: Unread,
+    unread: UnknownValues,
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 

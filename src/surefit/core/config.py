@@ -85,5 +85,7 @@ def config(**settings: Any) -> Iterator[Config]:
 def threads() -> int:
     """How many threads a native kernel may use now: the setting, never more than this process may use."""
     wanted = _config.get().n_threads
+    if wanted == 1:
+        return 1
     allowed = available_threads()
     return allowed if wanted is None else min(wanted, allowed)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeGuard
 
@@ -102,6 +103,7 @@ class FileFormat(Registered, kind="file-format", folder="surefit.data.readers"):
         """Open files, which are one table, in this order."""
 
 
+@cache
 def formats() -> dict[str, type[FileFormat]]:
     """Every ending, with the format that it stands for."""
     found = {}

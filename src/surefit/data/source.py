@@ -93,10 +93,11 @@ class TableSource:
         for batch in self.stream.batches(list(dict.fromkeys([*names, *extra]))):
             if batch.num_rows == 0:
                 continue
-            yield partial(self._converted, batch, start)
+            yield partial(self.converted, batch, start)
             start += batch.num_rows
 
-    def _converted(self, batch: pa.RecordBatch, start: int) -> Batch:
+    def converted(self, batch: pa.RecordBatch, start: int) -> Batch:
+        """Make a batch of a record batch of the stream; start: the number of its first row."""
         from surefit.data.arrow import to_numpy, to_table
 
         assert self.schema.columns is not None

@@ -166,7 +166,7 @@ def _built_chooser(
     cls: type[Saved], parameters: dict[str, Any], state: dict[str, Any], *, inside: bool
 ) -> Saved:
     if not state and not inside:
-        raise FormatError(f"what its {cls.__name__} has found is missing.")
+        raise FormatError(f"the fitted values of its {cls.__name__} are missing.")
     _check_output(cls, state)
     try:
         made: Saved = cls.from_file(parameters, state)
@@ -182,7 +182,9 @@ def _check_output(cls: type, state: dict[str, Any]) -> None:
         or not set(output) <= {"transform"}
         or output.get("transform") not in OUTPUTS
     ):
-        raise FormatError(f"a {cls.__name__} gives out arrays or frames, not {output!r}.")
+        raise FormatError(
+            f"the output of a {cls.__name__} must be 'default', 'pandas' or 'polars', not {output!r}."
+        )
 
 
 def _made(cls: type[Estimator], parameters: dict[str, Any]) -> Estimator:
@@ -206,7 +208,7 @@ def _built_pipeline(parameters: dict[str, Any], state: dict[str, Any]) -> Pipeli
         and not state
     )
     if not fits or not _are_steps(steps):
-        raise FormatError("what it says of a pipeline is not one: its steps are names with a model each.")
+        raise FormatError("its pipeline is not valid: steps must be pairs of a name and a model.")
     return Pipeline(**parameters)
 
 

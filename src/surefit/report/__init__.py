@@ -2,8 +2,8 @@
 
 ``page.py`` puts the sections together. A section is a pair of files of one name: ``<name>.py`` picks what it
 shows out of the record, as tables, figures and plain values, and ``<name>.html`` lays it out. ``parts.py``
-has tables and figures and ``parts.html`` their look; ``style.css`` is the one style sheet, for light and dark
-screens, phones and paper.
+has tables, figures and findings, and ``parts.html`` their look; ``style.css`` is the one style sheet, for
+light and dark screens, phones and paper.
 
 The page runs no script and loads nothing: its content-security policy allows the one style sheet by its hash
 and nothing else. Names and cells come from a table, and the record may come from elsewhere, so all of it is

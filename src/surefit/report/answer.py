@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from surefit.plots.words import metric_words
-from surefit.report.parts import cell, interval, rough
+from surefit.report.parts import cell, entry_of, interval, rough
 from surefit.study.predictions import Predictions
-from surefit.study.record import EntryRecord, Record
+from surefit.study.record import Record
 
 TITLE = "The answer"
 QUESTIONS = ("Which model", "How good", "What to worry about")
@@ -64,8 +64,3 @@ def _baseline(record: Record) -> list[tuple[str, str, str, str]]:
 
 def _said(record: Record, low: float | None, high: float | None) -> str:
     return f"{metric_words(record.metric)}, {100 * record.level:g} %: {interval(low, high)}"
-
-
-def entry_of(record: Record, name: str) -> EntryRecord | None:
-    """The line of the leaderboard with that name."""
-    return next((entry for entry in record.leaderboard if entry.name == name), None)

@@ -8,9 +8,20 @@ from typing import Any
 from surefit.core.errors import FormatError
 from surefit.plots import plot_answers, plot_worths
 from surefit.plots.words import metric_words
-from surefit.report.answer import entry_of
-from surefit.report.audit import MOST_FINDINGS, findings
-from surefit.report.parts import WIDTH, Figure, Table, beside, cell, figure, interval, settings_words, table
+from surefit.report.parts import (
+    MOST_FINDINGS,
+    WIDTH,
+    Figure,
+    Table,
+    beside,
+    cell,
+    entry_of,
+    figure,
+    findings,
+    interval,
+    settings_words,
+    table,
+)
 from surefit.report.svg import picture
 from surefit.study.predictions import Predictions
 from surefit.study.record import CoefficientRecord, DependenceRecord, Record

@@ -1,4 +1,4 @@
-"""What sections are made of: tables, figures with the table behind them, and values as words."""
+"""What sections are made of: tables, figures with the table behind them, findings, and values as words."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from surefit.core.printable_text import visible
 from surefit.plots.base import to_svg
 from surefit.plots.words import GROUPED, number
 from surefit.report.svg import picture
+from surefit.study.record import EntryRecord, FindingRecord, Record
 
 MOST_CHARACTERS = 160  # of a cell
 MOST_ROWS = 200  # of a table
+MOST_FINDINGS = 60
+MOST_COLUMNS = 20  # of a finding
+ORDER = {"problem": 0, "warning": 1}
+MARKS = {"problem": "Problem", "warning": "Warning"}
 NONE = "–"
 WIDTH = 400  # of a chart: two stand side by side on a screen, and its words can be read on a phone
 
@@ -106,12 +111,12 @@ def _words(subtitle: Any) -> str:
 
 
 def cell(value: Any) -> str:
-    """Write a value for a reader.
+    """Write a value for a reader; an infinite number as a missing one, which it is in a file.
 
     >>> cell(None), cell(float("nan")), cell(True), cell(12345), cell(0.123456), cell("a\\x00")
     ('–', '–', 'yes', '12,345', '0.1235', 'a\\\\x00')
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -142,7 +147,7 @@ def interval(low: float | None, high: float | None) -> str:
     >>> interval(0.25, 0.5).replace("\\N{NO-BREAK SPACE}", " "), interval(None, 1.0)
     ('0.25 to 0.5', '–')
     """
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return NONE
     return f"{cell(low)}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{cell(high)}"
 
@@ -168,3 +173,26 @@ def shell_word(text: str) -> str:
         "\\" + letter if letter in "\\'" else letter if letter == " " else visible(letter) for letter in text
     )
     return f"$'{spelt}'"
+
+
+def findings(found: tuple[FindingRecord, ...]) -> list[dict[str, Any]]:
+    """Findings as the page lists them, worst first."""
+    ordered = sorted(found, key=lambda finding: ORDER.get(finding.severity, 2))
+    return [
+        {
+            "mood": {"problem": "bad", "warning": "warn"}.get(finding.severity, "note"),
+            "mark": MARKS.get(finding.severity, "Note"),
+            "message": finding.message,
+            "remedy": finding.remedy,
+            "code": finding.code,
+            "columns": finding.columns[:MOST_COLUMNS],
+            "more": max(0, len(finding.columns) - MOST_COLUMNS),
+            "evidence": list(finding.evidence.items())[:MOST_COLUMNS],
+        }
+        for finding in ordered[:MOST_FINDINGS]
+    ]
+
+
+def entry_of(record: Record, name: str) -> EntryRecord | None:
+    """The line of the leaderboard with that name."""
+    return next((entry for entry in record.leaderboard if entry.name == name), None)

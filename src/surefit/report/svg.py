@@ -70,13 +70,13 @@ def _parsed(drawing: str) -> ElementTree.Element:
     if len(drawing) > MOST_CHARACTERS:
         raise FormatError(f"a drawing of {len(drawing):,} characters is too large for a report.")
     if "<!" in drawing:  # a document type can define entities that grow without end
-        raise FormatError("the drawing is no plain SVG: it declares a document type.")
+        raise FormatError("the drawing is not plain SVG: it declares a document type.")
     try:
         root = ElementTree.fromstring(drawing)
     except ElementTree.ParseError as error:
-        raise FormatError(f"the drawing is no SVG: {error}.") from None
+        raise FormatError(f"the drawing is not SVG: {error}.") from None
     if _tag(root) != "svg":
-        raise FormatError(f"the drawing is no SVG: it begins with {_tag(root)!r}.")
+        raise FormatError(f"the drawing is not SVG: it begins with {_tag(root)!r}.")
     return root
 
 

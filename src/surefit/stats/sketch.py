@@ -243,6 +243,8 @@ def _settle(levels: list[Buffer], size: int) -> tuple[list[Buffer], float]:
 
 def repeated_quantiles(values: Vector, weights: Vector, ranks: Vector) -> Vector:
     """Read quantiles off a polygon: a value of weight w takes the places of its w repetitions."""
+    if len(ranks) == 0:
+        return np.zeros(0)
     ends = np.cumsum(weights)
     first, last = (
         ends[i] - (weights[i] + 1) / 2 + side * _half(weights[i]) for i, side in ((0, -1), (-1, 1))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from surefit.core.diagnosis import SEVERITIES, Finding
 from surefit.core.errors import DataError, ParameterError
@@ -15,10 +15,13 @@ from surefit.evaluate.rows.frames import frame_of
 from surefit.study.checks.base import Check, Seen
 from surefit.study.record import ColumnRecord, FindingRecord, plain
 from surefit.study.table.duplicates import Copies
-from surefit.study.table.facts import gather
+from surefit.study.table.facts import TableFacts, gather
 from surefit.study.table.kinds import kinds_of
 from surefit.study.table.stream import Sampler, stream_of
 from surefit.study.table.task import decide_task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SAMPLE = 20_000  # rows that are looked at one by one
 
@@ -145,6 +148,11 @@ def audit(
         name = target if isinstance(target, str) else None
         earlier = _seen(against, name, None, seed=random_state, lenient=True, **options)
     seen = _seen(table, target, earlier, seed=random_state, lenient=False, **options)
+    return judge(seen)
+
+
+def judge(seen: Seen) -> Audit:
+    """Run every check on what was seen of a table."""
     findings: list[Finding] = []
     checks = members("check")
     for check in checks.values():
@@ -192,16 +200,54 @@ def _seen(
     names = [each for each in there if each not in drop]
     if not names:
         raise DataError("the table has no column left to look at.")
-    copies, sampler = Copies(names, name), Sampler(sample, seed)
-    facts = gather(stream, names, (copies.see, sampler.see))
-    columns = kinds_of(facts, name, kinds, weight=weight)
-    decision, refusal = None, None
-    if name is not None:
-        own = next(column for column in columns if column.name == name)
-        try:
-            decision = decide_task(facts.columns[name], own.kind, task)
-        except DataError as error:
-            refusal = str(error)
-    drawn = sampler.table()
-    assert drawn is not None
-    return Seen(facts, columns, name, decision, refusal, drawn, copies, against)
+    watch = Watch.of(names, name, sample, seed)
+    facts = gather(stream, names, (watch.see,))
+    return watch.seen(facts, kinds, task, weight, against)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What an audit notes of a table while its facts are gathered: copies, and a sample of the rows.
+
+    names: the columns that it looks at, which may be fewer than those that pass.
+    """
+
+    names: tuple[str, ...]
+    target: str | None
+    copies: Copies
+    sampler: Sampler
+
+    @classmethod
+    def of(cls, names: Sequence[str], target: str | None, sample: int = SAMPLE, seed: int = 0) -> Watch:
+        """Begin to watch; sample: how many rows to draw."""
+        return cls(tuple(names), target, Copies(names, target), Sampler(sample, seed))
+
+    def see(self, batch: pa.RecordBatch, start: int) -> None:
+        """Take in a batch; start: the number of its first row."""
+        if batch.num_columns > len(self.names):
+            batch = batch.select(list(self.names))
+        self.copies.see(batch, start)
+        self.sampler.see(batch)
+
+    def seen(
+        self,
+        facts: TableFacts,
+        kinds: Mapping[str, str] | None,
+        task: str | None,
+        weight: str | None,
+        against: Seen | None = None,
+    ) -> Seen:
+        """What the checks are shown; ``facts`` may be of more columns."""
+        name = self.target
+        facts = replace(facts, columns={each: facts.columns[each] for each in self.names})
+        columns = kinds_of(facts, name, kinds, weight=weight)
+        decision, refusal = None, None
+        if name is not None:
+            own = next(column for column in columns if column.name == name)
+            try:
+                decision = decide_task(facts.columns[name], own.kind, task)
+            except DataError as error:
+                refusal = str(error)
+        drawn = self.sampler.table()
+        assert drawn is not None
+        return Seen(facts, columns, name, decision, refusal, drawn, self.copies, against)

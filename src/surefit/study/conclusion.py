@@ -7,7 +7,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from surefit.core.config import threads
 from surefit.core.errors import SurefitWarning
 from surefit.evaluate.compare.leaderboard import Comparison
-from surefit.evaluate.pipeline import make_pipeline
+from surefit.evaluate.pipeline import Pipeline, make_pipeline
 from surefit.models.prepare.tables.table_preparer import TablePreparer
 from surefit.study.events import Event, Listener
 from surefit.study.fitted import column_effects
@@ -31,6 +31,7 @@ from surefit.study.race.nested_fold import INNER_FOLDS, Work, notes_of, usual_se
 from surefit.study.race.race import Race, Standing
 from surefit.study.record import (
     DependenceRecord,
+    EntryRecord,
     Environment,
     FindingRecord,
     ImportanceRecord,
@@ -84,30 +85,44 @@ class Conclusion:
     def study(self, command: str, tell: Listener) -> Study:
         """Fit the model, ask it questions, and write everything down."""
         leaderboard = entries(self.race, self.comparison, self.baseline)
-        candidate = self.chosen.entrant.candidate
         which = "all rows" if self.fits_whole else "the sample"
-        tell(Event("fit", f"fitting {candidate.title} to {which}", leaderboard))
-        preparer = TablePreparer(candidate.purpose, identifiers="keep")  # what is one was decided before
-        model = make_pipeline(preparer, self.chosen.entrant.cls(**self.settings))
+        tell(Event("fit", f"fitting {self.chosen.entrant.candidate.title} to {which}", leaderboard))
+        model = self._fitted()
+        tell(Event("questions", "asking the models of the folds about the columns", leaderboard))
+        predictions = self._predictions()
+        record = self._record(command, leaderboard, model, predictions)
+        return Study(
+            record,
+            model,
+            self.comparison,
+            None if self.subject.streamed else predictions,
+            None if self.fits_whole else self.subject.drawn,
+        )
+
+    def _fitted(self) -> Pipeline:
+        """The last fit: a pipeline from the columns of the table to the answer."""
+        entrant = self.chosen.entrant
+        preparer = TablePreparer(entrant.candidate.purpose, identifiers="keep")  # which was decided before
+        model = make_pipeline(preparer, entrant.cls(**self.settings))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SurefitWarning)  # the record has the certificate and diagnosis
             model.fit(self.subject.source(self.fits_whole))
-        described = describe(model, self.settings, self._why(), self.race.level)
-        tell(Event("questions", "asking the models of the folds about the columns", leaderboard))
-        predictions = self._predictions()
-        importance, dependence = self._asked()
-        score = honest_score(self.race, self.comparison, self.subject.held)
+        return model
+
+    def _record(
+        self, command: str, leaderboard: tuple[EntryRecord, ...], model: Pipeline, predictions: Predictions
+    ) -> Record:
+        """All that was found."""
         subject, decided, held = self.subject, self.subject.decided, self.subject.held
+        level, metric = self.race.level, self.comparison.metric
+        described = describe(model, self.settings, self._why(), level)
+        importance, dependence = self._asked()
+        score = honest_score(self.race, self.comparison, held)
         findings = (*subject.findings, *self._unproved())
-        metric = self.comparison.metric
-        record = Record(
-            table=TableRecord(
-                subject.name,
-                decided.rows,
-                len(decided.columns),
-                subject.digest,
-                len(held) if subject.streamed else None,
-            ),
+        told = decided.target, metric, level, leaderboard, described, self.baseline, score, findings
+        sampled = len(held) if subject.streamed else None
+        return Record(
+            table=TableRecord(subject.name, decided.rows, len(decided.columns), subject.digest, sampled),
             target=decided.target,
             task=subject.task,
             task_why=decided.task.why,
@@ -115,18 +130,9 @@ class Conclusion:
             positive=cell(held.classes[1]) if held.classes is not None and len(held.classes) == 2 else None,
             metric=metric,
             better=self.comparison.better,
-            level=self.race.level,
+            level=level,
             resampling=self._resampling(),
-            answer=answer(
-                decided.target,
-                metric,
-                self.race.level,
-                leaderboard,
-                described,
-                self.baseline,
-                score,
-                findings,
-            ),
+            answer=answer(*told),
             columns=decided.columns,
             audit=findings,
             leaderboard=leaderboard,
@@ -141,22 +147,17 @@ class Conclusion:
             weight=decided.weight,
             unsuited=self.unsuited,
         )
-        return Study(
-            record,
-            model,
-            self.comparison,
-            None if subject.streamed else predictions,
-            None if self.fits_whole else subject.drawn,
-        )
 
     def _why(self) -> str:
         alike = [name for name in self.comparison.as_good_as_best if name != self.baseline]
         if self.comparison.simplest == self.baseline:
-            return "No model can be told from the baseline, so that the baseline is the one to take."
+            return "No model is significantly better than the baseline, so the baseline is chosen."
         rows = "" if self.fits_whole else f" It is fitted to a sample of {len(self.subject.held):,} rows."
         if len(alike) == 1:
-            return f"It is better than all others, beyond what chance explains.{rows}"
-        return f"Of {len(alike)} models that cannot be told from the best, it is the simplest.{rows}"
+            return f"It is significantly better than all others.{rows}"
+        return (
+            f"It is the simplest of {len(alike)} models that do not differ significantly from the best.{rows}"
+        )
 
     def _resampling(self) -> str:
         race = self.race
@@ -267,7 +268,13 @@ class Conclusion:
             seed=self.work.seed,
             seconds=time.monotonic() - self.began,
             budget=self.budget,
-            versions={"python": platform.python_version(), **{each: version(each) for each in VERSIONED}},
+            versions=dict(_versions()),
             machine=f"{platform.system()} {platform.machine()}, {threads()} threads",
             date=datetime.now(UTC).isoformat(timespec="seconds"),
         )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """The versions of what the numbers depend on, which are those of the process."""
+    return {"python": platform.python_version(), **{each: version(each) for each in VERSIONED}}

@@ -23,6 +23,7 @@ from surefit.study.race.nested_fold import Work
 from surefit.study.race.race import MOST_REPEATS, FoldWork, Race, Standing, run_race
 from surefit.study.race.row_budget import limit, plan_rows
 from surefit.study.race.streamed_fold import StreamedWork
+from surefit.study.record import EntryRecord
 from surefit.study.subject import MOST_CELLS, Subject, look
 
 RACE_SHARE = 0.7  # of the budget; the rest is for the last fit and for asking it questions
@@ -99,25 +100,9 @@ def learn(
     count = folds or (STREAMED_FOLDS if subject.streamed else folds_for(subject.held.y, subject.task))
     standings = [Standing(entry) for entry in found]
     deadline = began + RACE_SHARE * budget
-    unfinished = None
-    if folder is not None:
-        decided = subject.decided
-        key = [subject.digest, decided.target, weight, repr(decided.kinds), list(metrics), seed, count]
-        unfinished = Unfinished.at(folder, key, resume)
     jobs = 1 if subject.streamed else threads()
-    if unfinished is None or not unfinished.planned(standings):
-        if subject.streamed:
-            limit(standings, len(subject.held), streams=False)
-        else:
-            plan_rows(held, standings, count, max(0.0, deadline - time.monotonic()), jobs)
-        if unfinished is not None:
-            unfinished.keep_plan(standings)
-
-    def tell(race: Race, who: str) -> None:
-        known = [each for each, entry in race.standings.items() if entry.failed or race.ended(entry)]
-        so_far = tuple(entry_of(race, each) for each in known)
-        on_event(Event("race", race.standings[who].entrant.candidate.title, so_far))
-
+    unfinished = None if folder is None else Unfinished.at(folder, _key(subject, held, count), resume)
+    _plan(subject, held, standings, count, deadline, jobs, unfinished)
     race = run_race(
         work,
         standings,
@@ -127,7 +112,8 @@ def learn(
         level=level,
         repeats=repeats,
         stores=None if unfinished is None else unfinished.stores(standings),
-        tell=tell,
+        resume=resume,
+        tell=_Teller(on_event),
     )
     named = {} if models is not None else unsuited(subject.task, subject.held.y, charge is not None)
     conclusion = Conclusion(subject, race, held, charge, began, float(budget), named)
@@ -157,5 +143,55 @@ def _entrants(subject: Subject, models: Iterable[str] | None, costs: Costs | Non
     if costs is None:
         return found
     if subject.held.classes is None or len(subject.held.classes) != 2:
-        raise ParameterError("costs are of false positives and negatives, so of two classes: leave them out.")
+        raise ParameterError(
+            "costs of false positives and negatives need a target of two classes: leave them out."
+        )
     return [entry for entry in found if hasattr(entry.cls, "predict_proba")]
+
+
+def _key(subject: Subject, work: Work, folds: int) -> list[Any]:
+    """All that decides what the folds of a study hold."""
+    decided = subject.decided
+    kinds = repr(decided.kinds)
+    return [subject.digest, decided.target, decided.weight, kinds, list(work.metrics), work.seed, folds]
+
+
+def _plan(
+    subject: Subject,
+    work: Work,
+    standings: Sequence[Standing],
+    folds: int,
+    deadline: float,
+    jobs: int,
+    unfinished: Unfinished | None,
+) -> None:
+    """Set how many rows each family learns from, as the study did that was interrupted, or anew."""
+    if unfinished is not None and unfinished.planned(standings):
+        return
+    if subject.streamed:
+        limit(standings, len(subject.held), streams=False)
+    else:
+        plan_rows(work, standings, folds, max(0.0, deadline - time.monotonic()), jobs)
+    if unfinished is not None:
+        unfinished.keep_plan(standings)
+
+
+class _Teller:
+    """Tells a listener of the leaderboard each time that a family ends a pass; others' lines stay as told."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._race: Race | None = None
+        self._lines: dict[str, EntryRecord] = {}
+
+    def __call__(self, race: Race, who: str) -> None:
+        """Tell of the families that have ended the pass, or are out."""
+        if self._listener is silent:
+            return
+        if race is not self._race:  # another pass
+            self._race, self._lines = race, {}
+        for name, standing in race.standings.items():
+            if name not in self._lines and (standing.failed or race.ended(standing)):
+                self._lines[name] = entry_of(race, name)
+        so_far = tuple(self._lines[name] for name in race.standings if name in self._lines)
+        self._listener(Event("race", race.standings[who].entrant.candidate.title, so_far))

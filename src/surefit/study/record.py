@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from json.encoder import encode_basestring
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -228,7 +229,7 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as JSON; infinite and missing numbers become null."""
-        return json.dumps(plain(asdict(self)), indent=1, allow_nan=False, ensure_ascii=False)
+        return indented(self)
 
     @classmethod
     def from_json(cls, text: str) -> Record:
@@ -236,9 +237,9 @@ class Record:
         try:
             told = json.loads(text)
         except json.JSONDecodeError as error:
-            raise FormatError(f"this is no record of a study: {error}.") from None
+            raise FormatError(f"this is not the record of a study: {error}.") from None
         if not isinstance(told, dict) or not isinstance(told.get("version"), int):
-            raise FormatError("this is no record of a study: it is JSON without a version.")
+            raise FormatError("this is not the record of a study: it is JSON without a version.")
         if told["version"] > VERSION:
             raise FormatError(
                 f"the record is of version {told['version']}, and this surefit reads up to {VERSION}: "
@@ -270,6 +271,52 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not abs(value) < float("inf"):
         return None
     return value
+
+
+_WRITTEN: dict[type, Any] = {  # values that hold no others; all of them are written without a call in Python
+    str: encode_basestring,
+    int: int.__repr__,
+    bool: ("false", "true").__getitem__,
+    NoneType: {None: "null"}.__getitem__,
+}
+
+
+def indented(value: Any, margin: str = "\n") -> str:
+    """Write a value as JSON, each entry on a line of its own, as ``json.dumps(plain(value), indent=1)`` does.
+
+    The encoder of the standard library takes ten calls for an entry as soon as it has to indent.
+
+    >>> print(indented({"a": [1.5, float("nan")], "b": {}}))
+    {
+     "a": [
+      1.5,
+      null
+     ],
+     "b": {}
+    }
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if not isinstance(value, dict | list | tuple):
+        value = plain(value)
+        return json.dumps(value, allow_nan=False, ensure_ascii=False)
+    inner = margin + " "
+    names = [f"{encode_basestring(str(key))}: " for key in value] if isinstance(value, dict) else None
+    lines = []
+    for entry in value.values() if isinstance(value, dict) else value:
+        kind = type(entry)
+        if kind is float:
+            lines.append(float.__repr__(entry) if abs(entry) < float("inf") else "null")
+        elif kind in _WRITTEN:
+            lines.append(_WRITTEN[kind](entry))
+        else:
+            lines.append(indented(entry, inner))
+    first, last = "[]" if names is None else "{}"
+    if not lines:
+        return first + last
+    if names is not None:
+        lines = [name + line for name, line in zip(names, lines, strict=True)]
+    return first + inner + f",{inner}".join(lines) + margin + last
 
 
 def _built(kind: Any, told: Any, where: str) -> Any:

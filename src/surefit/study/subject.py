@@ -14,18 +14,20 @@ from surefit.core.errors import DataError
 from surefit.data.files import is_path
 from surefit.data.source import TableSource
 from surefit.data.stream import ArrowStream
-from surefit.study.audit import audit
+from surefit.study.audit import Watch, judge
 from surefit.study.events import Event, Listener
 from surefit.study.record import FindingRecord, Task
-from surefit.study.table.decide import Decided, decide
-from surefit.study.table.hashing import digest_of
-from surefit.study.table.prepared_rows import Held
-from surefit.study.table.stream import sample, stream_of
+from surefit.study.table.decide import Decided, decide_from
+from surefit.study.table.facts import gather
+from surefit.study.table.hashing import Digest
+from surefit.study.table.prepared_rows import RowsInMemory
+from surefit.study.table.stream import Keeper, sample, stream_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FEWEST = 4  # rows with a target: two to learn from and two to test on
+FEW_ROWS = 20_000  # of a text file that is not read again; an audit samples as many
 MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a sample is
 
 
@@ -33,17 +35,21 @@ MOST_CELLS = 40_000_000  # of a table that is held in memory; of a larger one a 
 class Subject:
     """A table and all that was decided before anything is learnt.
 
-    table: a path, or the table itself. held: its rows, or those of the sample ``drawn`` from a table that is
-    larger. digest: of its values.
+    table: a path, or the table itself; stream: the same, opened once for all passes, and read once if it is
+    small. whole: its rows that have a target, as the models read them. held: these rows in memory, or those
+    of the sample ``drawn`` from a table that is larger, which ``sampled`` reads. digest: of its values.
     """
 
     table: Any
+    stream: ArrowStream
     name: str
     decided: Decided
     findings: tuple[FindingRecord, ...]
-    held: Held
+    whole: TableSource
+    held: RowsInMemory
     digest: str
     drawn: Any = None
+    sampled: TableSource | None = None
     piped: bool = False  # read from a file that will not be there again
 
     @property
@@ -63,22 +69,21 @@ class Subject:
 
     def source(self, whole: bool = True) -> TableSource:
         """All rows with a target, as the models read them, or those of the sample."""
-        return self.decided.read(self.table if whole else self.drawn)
+        if whole or self.sampled is None:
+            return self.whole
+        return self.sampled
 
     def rows(self, numbers: Any) -> pa.Table:
         """Some rows of the table, as they are."""
         import pyarrow as pa
 
         wanted, start, pieces = np.sort(np.asarray(numbers)), 0, []
-        for batch in self._stream().batches():
+        for batch in self.stream.batches():
             here = wanted[(wanted >= start) & (wanted < start + batch.num_rows)] - start
             if len(here):
                 pieces.append(pa.Table.from_batches([batch]).take(here))
             start += batch.num_rows
         return pa.concat_tables(pieces, promote_options="permissive")
-
-    def _stream(self) -> ArrowStream:
-        return stream_of(self.table, self.decided.target)[0]
 
 
 def look(
@@ -96,23 +101,43 @@ def look(
 ) -> Subject:
     """Read a table, decide what its columns are, audit it, and take its rows into memory."""
     opened, wanted = _opened(table, target)
-    decided = decide(opened, wanted, kinds, task, weight=weight, drop=drop)
+    stream = stream_of(opened, wanted)[0]
+    names = stream.arrow_schema.names
+    watch, digest = Watch.of([each for each in names if each not in drop], wanted), Digest(names)
+    keeper = Keeper(stream, FEW_ROWS)
+    facts = gather(stream, watchers=(watch.see, digest.see, keeper.see))
+    stream = keeper.stream()
+    decided = decide_from(facts, wanted, kinds, task, weight=weight, drop=drop)
     tell(Event("columns", f"{decided.task.task}: {decided.task.why}", about=decided))
-    findings = audit(opened, wanted, kinds=kinds, task=task, weight=weight, drop=drop).records()
+    findings = judge(watch.seen(facts, kinds, task, weight)).records()
     tell(Event("audit", f"{len(findings)} findings", about=findings))
     width = max(1, len(decided.used))
-    streamed = decided.rows * width > most_cells or current_config().engine == "dask"
-    most = max(FEWEST, most_cells // width)
-    drawn = sample(stream_of(opened, wanted)[0], most, seed) if streamed else None
-    held = Held.of(decided.read(opened if drawn is None else drawn), decided.task.task)
+    whole, drawn, sampled = decided.read_stream(stream), None, None
+    if decided.rows * width > most_cells or current_config().engine == "dask":
+        drawn = sample(stream, max(FEWEST, most_cells // width), seed)
+        sampled = decided.read(drawn)
+    held = RowsInMemory.of(whole if sampled is None else sampled, decided.task.task)
     if held.classes is not None and len(held.classes) < 2:
-        raise DataError(f"the target {decided.target!r} has one class only: there is nothing to tell apart.")
+        raise DataError(
+            f"the target {decided.target!r} has only one class: classification needs at least two."
+        )
     if len(held) < FEWEST:
         raise DataError(
-            f"{len(held)} rows have a target, and it takes {FEWEST} to learn and to test: give more."
+            f"{len(held)} rows have a target, and at least {FEWEST} are needed to fit and to test: give more."
         )
-    digest = digest_of(stream_of(opened, wanted)[0])
-    return Subject(opened, name or _name(opened), decided, findings, held, digest, drawn, name is not None)
+    return Subject(
+        opened,
+        stream,
+        name or _name(opened),
+        decided,
+        findings,
+        whole,
+        held,
+        digest.hexdigest(),
+        drawn,
+        sampled,
+        piped=name is not None,
+    )
 
 
 def _opened(table: Any, target: Any) -> tuple[Any, str]:

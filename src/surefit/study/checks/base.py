@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.diagnosis import Finding
 from surefit.core.registry import Registered
 from surefit.data.arrow import to_numpy
@@ -24,8 +25,6 @@ from surefit.study.table.typed import convert, type_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

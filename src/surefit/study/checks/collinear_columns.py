@@ -53,7 +53,7 @@ class CollinearColumns(Check):
                 "warning" if exactly else "note",
                 f"{told}, up to a constant (condition number "
                 f"{'beyond ' if exactly else ''}{min(condition, self.exact):.3g}).",
-                "Predictions do not suffer under a penalty, but single coefficients mean nothing: "
+                "With a penalty predictions stay reliable, but single coefficients cannot be interpreted: "
                 "drop or combine some of these columns.",
                 members,
                 evidence={"condition": condition},

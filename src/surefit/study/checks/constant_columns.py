@@ -30,7 +30,9 @@ class ConstantColumns(Check):
                     self.name,
                     "note",
                     f"{quoted(names)} {one if single else many}.",
-                    "It tells nothing and is left out." if single else "They tell nothing and are left out.",
+                    "It carries no information and is left out."
+                    if single
+                    else "They carry no information and are left out.",
                     tuple(names),
                     evidence={"columns": float(len(names))},
                 )

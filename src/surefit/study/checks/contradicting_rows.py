@@ -29,7 +29,7 @@ class ContradictingRows(Check):
             self.name,
             "note",
             f"{rows:,} rows ({100 * share:.3g} %) equal others in every column but {seen.target!r}.",
-            "No model can tell them apart: their targets bound how good one can be.",
+            "No model can separate them, which limits the score that can be reached.",
             (seen.target,),
             evidence={"rows": float(rows), "share": share},
         )

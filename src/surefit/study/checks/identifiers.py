@@ -19,7 +19,7 @@ class Identifiers(Check):
         """Name them."""
         names = [c.name for c in seen.columns if c.kind == "identifier" and c.name != seen.target]
         if names:
-            verbs = "names rows and is" if len(names) == 1 else "name rows and are"
+            verbs = "identifies rows and is" if len(names) == 1 else "identify rows and are"
             yield Finding(
                 self.name,
                 "note",

@@ -11,7 +11,7 @@ from surefit.core.diagnosis import Finding
 from surefit.study.checks.base import Case, Check, Seen
 from surefit.study.table.single_column_skill import (
     FOLDS,
-    Told,
+    ColumnSkill,
     binned,
     held_out,
     skill,
@@ -47,7 +47,7 @@ class LeakingColumns(Check):
                     evidence={"score": told.score, "low": told.low, "high": told.high},
                 )
 
-    def _scores(self, seen: Seen) -> Iterator[tuple[str, Told]]:
+    def _scores(self, seen: Seen) -> Iterator[tuple[str, ColumnSkill]]:
         assert seen.target is not None
         assert seen.task is not None
         there = np.flatnonzero(~seen.gaps(seen.target))

@@ -11,7 +11,7 @@ from surefit.study.checks.base import Case, Check, Seen, counted
 
 
 class MissingValues(Check):
-    """Some rows have no value in a column; cells that are spelt as nothing count."""
+    """Some rows have no value in a column; cells that are spelt as missing count."""
 
     name = "missing-values"
     mostly = 0.5  # of the rows: what fills the gaps then outweighs what was measured
@@ -27,7 +27,7 @@ class MissingValues(Check):
             (
                 [name for name in gaps if name not in most],
                 "note",
-                "Gaps are filled, and shown to models in a column of their own.",
+                "Missing values are imputed, and an indicator column marks them.",
             ),
         ):
             names = sorted(names, key=lambda name: -gaps[name])
@@ -35,7 +35,7 @@ class MissingValues(Check):
                 continue
             told = [self._told(name, gaps[name], rows) for name in names[: self.shown]]
             more = len(names) - self.shown
-            also = f", and {counted(more, 'column')} more have gaps" if more > 0 else ""
+            also = f", and {counted(more, 'column')} more have missing values" if more > 0 else ""
             yield Finding(
                 self.name,
                 severity,  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ class MixedTypes(Check):
                         "warning",
                         f"{name!r} holds {count:,} {what} and {counted(odd, 'cell')} of other text, "
                         f"such as {self._example(seen, name, what)!r}.",
-                        f"Mend these cells, or read the column as {what} with gaps: {name}={what[:-1]}.",
+                        f"Fix these cells, or read the column as {what} with gaps: {name}={what[:-1]}.",
                         (name,),
                         evidence={"fit": float(count), "others": float(odd)},
                     )

@@ -31,7 +31,7 @@ class NewLevels(Check):
                     "warning",
                     f"{counted(rows, 'row')} of {name!r} {'has' if rows == 1 else 'have'} values that the "
                     f"other table lacks: {quoted(sorted(new, key=lambda level: (-new[level], level)))}.",
-                    "A model of the other table takes them for unknown.",
+                    "A model fitted to the other table treats them as unknown.",
                     (name,),
                     evidence={"levels": float(len(new)), "rows": float(rows)},
                 )

@@ -25,13 +25,17 @@ class Outliers(Check):
         sketch, names = seen.facts.sketch, seen.facts.sketched
         if sketch is None or seen.facts.rows < self.rows:
             return
-        quartiles = np.array([seen.facts.columns[name].quartiles for name in names])
+        known = seen.facts.columns  # a column that was left out is in the sketch alone
+        nothing = (np.nan, np.nan, np.nan)
+        quartiles = np.array([known[name].quartiles if name in known else nothing for name in names])
         reach = self._fence(seen.facts.rows) * (quartiles[:, 2] - quartiles[:, 0])
         low, high = quartiles[:, 0] - reach, quartiles[:, 2] + reach
         outside = sketch.cdf(np.nextafter(low, -np.inf)) + 1.0 - sketch.cdf(high)
         found = {}
         for j, name in enumerate(names):
-            column = seen.facts.columns[name]
+            if name not in known:
+                continue
+            column = known[name]
             beyond = (column.low < low[j]) | (column.high > high[j])
             if beyond and reach[j] > 0 and seen.kinds[name] == "number":
                 found[name] = max(1, round(float(outside[j]) * column.present))
@@ -43,8 +47,8 @@ class Outliers(Check):
         yield Finding(
             self.name,
             "note",
-            f"Far from the rest are {', '.join(told)}{more}.",
-            "Check the largest for slips; if they are real, prefer a loss that withstands them "
+            f"Outliers: {', '.join(told)}{more}.",
+            "Check the largest for errors; if they are real, use a robust loss "
             "(Huber, absolute) or take logarithms.",
             tuple(worst),
             evidence={"columns": float(len(worst)), "most": float(found[worst[0]])},

@@ -30,8 +30,8 @@ class PlaceholderValues(Check):
                     self.name,
                     "warning",
                     f"{counted(count, 'row')} of {name!r} {'has' if count == 1 else 'have'} {value}, "
-                    "which looks like a word for nothing.",
-                    "If it stands for a gap, empty these cells, for models take it as a value.",
+                    "which looks like a placeholder for a missing value.",
+                    "If it does, empty these cells; otherwise models treat it as a value.",
                     (name,),
                     evidence={"rows": float(sum(found.values()))},
                 )

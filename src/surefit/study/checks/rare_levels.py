@@ -37,7 +37,7 @@ class RareLevels(Check):
             self.name,
             "note",
             f"Fewer than {self.least} rows have {', '.join(told)}{more}.",
-            "Join them by meaning, or let the preparer put the rarest together (max_categories).",
+            "Merge them by meaning, or let the preparer group the rarest (max_categories).",
             tuple(names),
             evidence={"columns": float(len(names)), "levels": float(sum(few for few, _ in rare.values()))},
         )

@@ -24,12 +24,12 @@ class SchemaChanges(Check):
         new = [name for name in now if name not in then]
         if gone:
             message = f"The other table has {quoted(gone)}, which this one lacks."
-            remedy = "A model of the other table cannot predict for this one without them."
+            remedy = "A model fitted to the other table cannot predict for this one without them."
             yield Finding(self.name, "problem", message, remedy, tuple(gone))
         if new:
             message = f"The other table lacks {quoted(new)}, which this one has."
             yield Finding(
-                self.name, "note", message, "A model of the other table does not use them.", tuple(new)
+                self.name, "note", message, "A model fitted to the other table does not use them.", tuple(new)
             )
         for name in now:
             if name in then and now[name] != then[name]:
@@ -37,7 +37,7 @@ class SchemaChanges(Check):
                     self.name,
                     "warning",
                     f"{name!r} is of the kind {now[name]} here, and {then[name]} in the other table.",
-                    "Say what it is, for both, or mend the cells that do not fit.",
+                    "Give its kind for both tables, or fix the cells that do not fit.",
                     (name,),
                 )
 

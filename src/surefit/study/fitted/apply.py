@@ -19,7 +19,7 @@ from surefit.data.batches.table import Table
 from surefit.data.read import with_columns
 from surefit.data.schema import Column, Schema
 from surefit.data.source import ArraySource, MappedSource, TableSource
-from surefit.study.fitted.unknown_values import Unread
+from surefit.study.fitted.unknown_values import UnknownValues
 from surefit.study.table.spellings import are_nothing
 from surefit.study.table.stream import stream_of
 from surefit.study.table.typed import convert, type_of, typed
@@ -54,7 +54,7 @@ class Applied:
         steps = tuple(step for _, step in model.steps) if hasattr(model, "steps") else (model,)
         steps = tuple(step for step in steps if step is not None and step != "passthrough")
         if not steps:
-            raise DataError("the pipeline has no step that learnt anything.")
+            raise DataError("the pipeline has no fitted step.")
         first = steps[0]
         schema: Schema | None = getattr(first, "_schema", None)
         columns = None if schema is None else schema.columns
@@ -116,7 +116,7 @@ class Applied:
         *,
         labelled: str | None = None,
         besides: Sequence[str] = (),
-        unread: Unread | None = None,
+        unread: UnknownValues | None = None,
     ) -> Iterator[tuple[pa.RecordBatch, ArraySource]]:
         """Read a table batch by batch: as it is, with the columns ``also``, and as the model reads it.
 
@@ -200,7 +200,7 @@ class Applied:
     def ask(self, rows: ArraySource, method: str, **options: Any) -> NDArray[Any]:
         """Answer some rows by a method of the last step."""
         if not hasattr(self.last, method):
-            raise RefusalError(f"{type(self.last).__name__} has no {method}: ask for something else.")
+            raise RefusalError(f"{type(self.last).__name__} has no {method}: choose another method.")
         prepared = self.prepared(rows)
         if isinstance(prepared, ArraySource) and prepared.schema.columns is None:
             prepared = prepared.batch.X

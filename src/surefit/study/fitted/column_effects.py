@@ -20,12 +20,12 @@ from surefit.evaluate.scoring.assess import answering_method
 from surefit.evaluate.scoring.corrected_resampled_t import corrected_interval
 from surefit.evaluate.scoring.fold import aligned
 from surefit.metrics.base import Metric
-from surefit.models.prepare.tables.table_preparer import TablePreparer
+from surefit.models.prepare.tables.table_preparer import TablePreparer, blocks_of
 from surefit.resample.choose import Pair
 from surefit.study.race.candidates import Entrant
 from surefit.study.race.nested_fold import Work
 from surefit.study.record import Cell, DependenceRecord, ImportanceRecord
-from surefit.study.table.prepared_rows import Held, transformed
+from surefit.study.table.prepared_rows import RowsInMemory, transformed
 
 MODELS = 5  # of folds that are asked at least, if they do not take long to fit
 MOST_COLUMNS = 100  # that are shuffled; of more, those that go along most with the answers
@@ -52,8 +52,7 @@ class FoldModel:
     @property
     def blocks(self) -> list[NDArray[np.intp]]:
         """The prepared columns that each column of the table became."""
-        sizes = [len(plan.names) for plan in self.preparer._plans()]
-        ends = np.cumsum([0, *sizes])
+        ends = np.cumsum([0, *blocks_of(self.preparer)])
         return [np.arange(start, end) for start, end in pairwise(ends)]
 
 
@@ -79,7 +78,7 @@ def fold_models(
 def importance(
     models: Sequence[FoldModel],
     metric: Metric,
-    held: Held,
+    held: RowsInMemory,
     share: float,
     level: float,
     deadline: float,
@@ -122,7 +121,7 @@ def importance(
     return tuple(sorted(found, key=lambda entry: -entry.mean))
 
 
-def _columns(models: Sequence[FoldModel], held: Held) -> list[int]:
+def _columns(models: Sequence[FoldModel], held: RowsInMemory) -> list[int]:
     """The columns to shuffle: all, or those of many that go along most with what a model answers."""
     count = len(held.table.columns)
     if count <= MOST_COLUMNS:
@@ -136,7 +135,7 @@ def _columns(models: Sequence[FoldModel], held: Held) -> list[int]:
     return sorted(np.argsort(worth)[::-1][:MOST_COLUMNS].tolist())
 
 
-def _answers(model: Any, X: Any, held: Held) -> list[NDArray[np.float64]]:
+def _answers(model: Any, X: Any, held: RowsInMemory) -> list[NDArray[np.float64]]:
     """The answers that a dependence is drawn of: the prediction, or probabilities of classes."""
     if held.classes is None:
         return [np.asarray(model.predict(X), dtype=np.float64)]
@@ -147,7 +146,7 @@ def _answers(model: Any, X: Any, held: Held) -> list[NDArray[np.float64]]:
     return [shares[:, place] for place in _shown_classes(held)]
 
 
-def _shown_classes(held: Held) -> list[int]:
+def _shown_classes(held: RowsInMemory) -> list[int]:
     assert held.classes is not None
     if len(held.classes) == 2:
         return [1]
@@ -156,7 +155,7 @@ def _shown_classes(held: Held) -> list[int]:
 
 
 def dependence(
-    models: Sequence[FoldModel], held: Held, names: Sequence[str], share: float, level: float
+    models: Sequence[FoldModel], held: RowsInMemory, names: Sequence[str], share: float, level: float
 ) -> tuple[DependenceRecord, ...]:
     """The mean answer over the values of some columns, with the other columns as they are."""
     places = {column.name: k for k, column in enumerate(held.table.columns)}
@@ -199,7 +198,7 @@ def _grid(table: Table, place: int) -> tuple[NDArray[Any], tuple[Cell, ...]]:
     return stored, tuple(float(value) for value in stored)
 
 
-def _means(one: FoldModel, held: Held, place: int, stored: NDArray[Any]) -> list[list[float]]:
+def _means(one: FoldModel, held: RowsInMemory, place: int, stored: NDArray[Any]) -> list[list[float]]:
     rows = np.arange(min(ASKED, len(one.y)))
     table = one.table.take(np.tile(rows, len(stored)))
     values = [table.column(k) for k in range(len(table.columns))]

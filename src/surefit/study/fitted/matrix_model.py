@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix
 from surefit.data.batches.table import Table
 from surefit.data.source import ArraySource
 from surefit.study.fitted.apply import Applied
 
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coded:
+class MatrixModel:
     """Numbers stand for themselves, categories for their codes; text, which no model reads, is missing.
 
     like: rows that say what the columns are.
@@ -77,7 +76,7 @@ class Coded:
     def classes_(self) -> NDArray[Any]:
         """The labels."""
         if self.applied.classes is None:
-            raise AttributeError("a model of numbers has no classes.")
+            raise AttributeError("a regressor has no classes.")
         return self.applied.classes
 
     def predict(self, X: Matrix) -> NDArray[Any]:
@@ -103,7 +102,7 @@ class Contribution:
     change: float
 
 
-def contributions(coded: Coded, row: Matrix, others: Matrix, label: int | None) -> list[Contribution]:
+def contributions(coded: MatrixModel, row: Matrix, others: Matrix, label: int | None) -> list[Contribution]:
     r"""How far each cell moves the answer: :math:`f(x) - \frac1m \sum_b f(x \text{ with } x_j = b_j)`.
 
     others: rows whose cells take the place, one column at a time. label: the place of the class whose

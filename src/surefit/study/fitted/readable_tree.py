@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Hashable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,14 +37,32 @@ def readable(pipeline: Any) -> Any:
     names = _names(steps[0])
     coded = np.isin(steps[0].get_feature_names_out(), list(names))
     view = copy.copy(tree)
-    # Codes below zero are gaps and new levels, of which no rule of levels holds.
-    view.__dict__["_matrix"] = lambda X: _gapped(tree._matrix(X), coded)
-    view.__dict__["_splits"] = lambda: {at: _named(split, names) for at, split in tree._splits().items()}
+    view.__class__ = _with_levels(type(tree))
+    view.__dict__.update(_coded=coded, _levels_of=names)
     return view
 
 
-def _gapped(rows: NDArray[np.float64], coded: NDArray[np.bool_]) -> NDArray[np.float64]:
-    return np.where(coded & (rows < 0), np.nan, rows)
+class _Levels:
+    """Mixed into the class of a tree: its rules name levels where the rows hold their codes."""
+
+    _coded: NDArray[np.bool_]
+    _levels_of: dict[str, list[str]]
+
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
+        """Codes below zero are gaps and new levels, for which no rule of levels holds."""
+        rows = super()._matrix(X)  # type: ignore[misc]
+        return np.where(self._coded & (rows < 0), np.nan, rows)
+
+    def _splits(self) -> dict[int, Condition]:
+        splits = super()._splits()  # type: ignore[misc]
+        return {at: _named(split, self._levels_of) for at, split in splits.items()}
+
+
+@cache
+def _with_levels(cls: Hashable) -> Any:
+    """The class of a tree with the mixin; no member of the registry."""
+    own: Any = cls
+    return type(own)(own.__name__, (_Levels, own), {"__module__": own.__module__}, abstract=True)
 
 
 def _names(preparer: TablePreparer) -> dict[str, list[str]]:

@@ -53,19 +53,16 @@ class Study:
         except OSError as error:
             raise DataError(f"the folder {place} cannot be made: {error.strerror}.") from error
         save(self.model, place / MODEL)
-        files = {"model": MODEL, "record": RECORD, "script": SCRIPT}
         if self.predictions is not None:
             self.predictions.save(place / PREDICTIONS)
-            files["predictions"] = PREDICTIONS
         if self.sample is not None:
             import pyarrow.parquet as pq
 
             with atomic(place / SAMPLE) as file:
                 pq.write_table(self.sample, file)
-            files["sample"] = SAMPLE
         with atomic(place / SCRIPT) as file:
             file.write(self.record.environment.script.encode())
-        replace(self.record, files={**self.record.files, **files}).save(place / RECORD)
+        record_with_files(self).save(place / RECORD)
         return place
 
     def report(self, path: str | Path) -> Path:
@@ -91,3 +88,11 @@ class Study:
         widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
         lines += ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, "", record.resampling])
+
+
+def record_with_files(study: Study) -> Record:
+    """The record as ``save`` writes it, which names the files beside it."""
+    files = {"model": MODEL, "record": RECORD, "script": SCRIPT}
+    files |= {} if study.predictions is None else {"predictions": PREDICTIONS}
+    files |= {} if study.sample is None else {"sample": SAMPLE}
+    return replace(study.record, files={**study.record.files, **files})

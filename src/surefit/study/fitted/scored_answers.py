@@ -21,7 +21,7 @@ from surefit.evaluate.scoring.intervals import score_interval
 from surefit.metrics.base import Metric
 from surefit.metrics.usual import usual_metrics
 from surefit.study.fitted.apply import Applied
-from surefit.study.fitted.unknown_values import Unread
+from surefit.study.fitted.unknown_values import UnknownValues
 from surefit.study.table.typed import convert
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def grade(
     weight: str | None = None,
     by: str | None = None,
     besides: Sequence[str] = (),
-    unread: Unread | None = None,
+    unread: UnknownValues | None = None,
 ) -> Graded:
     """Ask a model about every row of a table that has a truth, batch by batch; tell what was not read."""
     also = list(dict.fromkeys(name for name in (target, weight, by) if name is not None))
@@ -139,7 +139,9 @@ def truth_of(applied: Applied, cells: pa.Array) -> NDArray[Any]:
     found = convert(cells, wanted)
     if found.null_count:
         what = "numbers" if classes is None else f"classes such as {classes[0]}"
-        raise DataError(f"the model answers with {what}, and some cells of the target are none: mend them.")
+        raise DataError(
+            f"the model predicts {what}, and some cells of the target are not: fix or drop those rows."
+        )
     values: NDArray[Any] = found.to_numpy(zero_copy_only=False)
     return values if classes is None or kind == "b" else values.astype(classes.dtype)
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.core.errors import ParameterError, RefusalError
 from surefit.study.record import ThresholdRecord
 
-Vector = NDArray[np.float64]
 Costs = tuple[float, float]  # of a false positive and of a false negative
 
 

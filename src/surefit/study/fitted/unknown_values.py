@@ -21,7 +21,7 @@ SHOWN = 3  # values of a column
 
 
 @dataclass(slots=True)
-class Unread:
+class UnknownValues:
     """Counts, batch by batch, the cells that became gaps and the levels that are new, by column.
 
     missing: cells that hold nothing. untold: rows whose truth is missing, which are left out.

@@ -58,10 +58,10 @@ def unsuited(task: str, y: NDArray[Any], costs: bool = False) -> dict[str, str]:
     """The titles of families that cannot learn such a target, with the reason; costs: of errors are given.
 
     >>> unsuited("regression", np.array([0.5, -1.0, 2.0]))["Poisson regression"]
-    'it learns counts, and some of the target are none'
+    'it needs counts, and the target has other values'
     """
     found = {
-        entry.candidate.title: f"it learns {WORDS[entry.candidate.target]}, and some of the target are none"
+        entry.candidate.title: f"it needs {WORDS[entry.candidate.target]}, and the target has other values"
         for entry in known(task)
         if not _suits(entry, task, y)
     }

@@ -17,7 +17,7 @@ from surefit.evaluate.search.selection_bias import corrected_by_folds, corrected
 from surefit.study.race.nested_fold import usual_settings
 from surefit.study.race.race import Race, Standing
 from surefit.study.record import EntryRecord, ScoreRecord
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 
 MOST_ANSWERS = 200_000  # rows times families whose choice is corrected by drawing rows; beyond it, folds
 
@@ -107,7 +107,7 @@ def _rows(race: Race, standing: Standing) -> int:
     return most if standing.rows is None else min(most, standing.rows)
 
 
-def honest_score(race: Race, comparison: Comparison, held: Held) -> ScoreRecord:
+def honest_score(race: Race, comparison: Comparison, held: RowsInMemory) -> ScoreRecord:
     """The score of the chosen family, allowing for the choice: the best of many scores is too good.
 
     The optimism is by how much the best score falls when families are chosen on some rows and scored on the
@@ -124,7 +124,7 @@ def honest_score(race: Race, comparison: Comparison, held: Held) -> ScoreRecord:
     return ScoreRecord(own.estimate - sign * optimism, low, high, optimism, len(comparison.names))
 
 
-def _optimism(race: Race, comparison: Comparison, sign: float, held: Held) -> float:
+def _optimism(race: Race, comparison: Comparison, sign: float, held: RowsInMemory) -> float:
     if len(comparison.names) < 2:
         return 0.0
     metric, first = race.metrics[comparison.metric], race.first

@@ -17,7 +17,7 @@ from surefit.evaluate.scoring.fold import Fold, aligned
 from surefit.metrics.base import Metric
 from surefit.resample.choose import Pair, pairs_of
 from surefit.study.race.candidates import Entrant
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 
 INNER_FOLDS = 3
 NOTES = "notes"  # beside the answers of a fold: its settings, and whether its certificate holds
@@ -27,7 +27,7 @@ NOTES = "notes"  # beside the answers of a fold: its settings, and whether its c
 class Work:
     """What it takes to work on folds; ``metrics``: the first is the one that settings are chosen by."""
 
-    held: Held
+    held: RowsInMemory
     metrics: Mapping[str, Metric]
     seed: int = 0
 
@@ -138,5 +138,8 @@ def notes_of(folds: Sequence[Fold]) -> list[dict[str, Any]]:
 
 def usual_settings(entrant: Entrant, folds: Sequence[Fold]) -> dict[str, Any]:
     """The settings that most folds chose; of equals, the one listed first."""
+    grid = entrant.grid
+    if len(grid) == 1:
+        return grid[0]
     chosen = [note["settings"] for note in notes_of(folds)]
-    return max(entrant.grid, key=chosen.count)
+    return max(grid, key=chosen.count)

@@ -121,17 +121,20 @@ def run_race(
     level: float = 0.95,
     repeats: int = MOST_REPEATS,
     stores: Mapping[str, FoldStore] | None = None,
+    resume: bool = False,
     tell: Callable[[Race, str], None] = lambda race, name: None,
 ) -> Race:
     """Run passes of folds until ``deadline`` (of ``time.monotonic``), the simplest family first.
 
-    tell: is called with the race so far and the name of a family that ended a pass, or is out of it.
+    stores: where finished folds are kept, by family; resume: whether some may be there already. tell: is
+    called with the race so far and the name of a family that ended a pass, or is out of it.
     """
     standings = {entry.entrant.name: entry for entry in entered}
     race = Race(standings, [], [], work.metrics, 1, work.rows, level)
     taken = 0.0
     with warnings.catch_warnings():  # around all threads: the filters belong to the process
         warnings.simplefilter("ignore", SurefitWarning)  # a fit that proves nothing is noted, and told of
+        run = _Folds(work, stores or {}, resume, deadline, jobs, tell)
         for number in range(repeats):
             if number and time.monotonic() + taken > deadline:
                 break
@@ -141,7 +144,7 @@ def run_race(
             next_one = replace(
                 race, pairs=[*race.pairs, *cut], sizes=[*race.sizes, *sizes], repeats=number + 1
             )
-            if not _pass(work, next_one, cut, number, deadline, jobs, stores or {}, tell):
+            if not run.once(next_one, cut, number):
                 break
             race, taken = next_one, time.monotonic() - began
             work.forget()
@@ -151,69 +154,75 @@ def run_race(
     return race
 
 
-def _pass(
-    work: FoldWork,
-    race: Race,
-    cut: Sequence[Any],
-    number: int,
-    deadline: float,
-    jobs: int,
-    stores: Mapping[str, FoldStore],
-    tell: Callable[[Race, str], None],
-) -> bool:
-    """Run one pass; False if the time was over before all had ended it, which the first pass survives."""
-    alive = [entry for entry in race.standings.values() if entry.failed is None]
-    begun: list[tuple[Standing, int]] = []
+@dataclass(frozen=True, slots=True)
+class _Folds:
+    """Runs every family on the folds of one cut, and keeps what ends in the stores."""
 
-    spent: dict[str, float] = {}
+    work: FoldWork
+    stores: Mapping[str, FoldStore]
+    resume: bool
+    deadline: float
+    jobs: int
+    tell: Callable[[Race, str], None]
 
-    def items() -> Iterator[tuple[Standing, int]]:
-        for place, standing in enumerate(alive):
-            if time.monotonic() > deadline and (number or place >= ALWAYS):
-                return
-            for fold in range(len(cut)):
-                if number == 0 and place >= ALWAYS and standing.failed is None:
-                    standing.failed = _too_slow(
-                        spent.get(standing.entrant.name), len(cut) - fold, jobs, deadline
-                    )
-                begun.append((standing, fold))
-                yield standing, fold
+    def once(self, race: Race, cut: Sequence[Any], number: int) -> bool:
+        """Run one pass; False if the time was over before all had ended it, which the first pass survives."""
+        alive = [entry for entry in race.standings.values() if entry.failed is None]
+        begun: list[tuple[Standing, int]] = []
+        spent: dict[str, float] = {}
 
-    def one(item: tuple[Standing, int]) -> Fold | Exception:
-        standing, fold = item
+        def items() -> Iterator[tuple[Standing, int]]:
+            for place, standing in enumerate(alive):
+                if time.monotonic() > self.deadline and (number or place >= ALWAYS):
+                    return
+                for fold in range(len(cut)):
+                    if number == 0 and place >= ALWAYS and standing.failed is None:
+                        standing.failed = _too_slow(
+                            spent.get(standing.entrant.name), len(cut) - fold, self.jobs, self.deadline
+                        )
+                    begun.append((standing, fold))
+                    yield standing, fold
+
+        def one(item: tuple[Standing, int]) -> Fold | Exception:
+            standing, fold = item
+            return self._one(standing, cut[fold], (number, fold), spent)
+
+        first = next(iter(self.work.metrics))
+        for place, found in enumerate(in_turn(one, items(), self.jobs)):
+            standing, fold = begun[place]
+            if isinstance(found, Exception):
+                standing.failed = standing.failed or _words(found)
+            elif not np.isfinite(found.scores[first]):
+                standing.failed = standing.failed or f"its {first} is undefined in some folds"
+            else:
+                # Answers take memory, and one for each row is enough.
+                kept = found.answers if number == 0 else {NOTES: found.answers[NOTES]}
+                standing.folds.append(replace(found, answers=kept))
+            if fold == len(cut) - 1:
+                self.tell(race, standing.entrant.name)
+        for standing in alive[len(begun) // len(cut) :]:
+            if number == 0:
+                standing.failed = "the time was over before its turn: give a larger budget"
+                self.tell(race, standing.entrant.name)
+        return number == 0 or len(begun) == len(alive) * len(cut)
+
+    def _one(self, standing: Standing, pair: Any, key: Any, spent: dict[str, float]) -> Fold | Exception:
+        """One family on one fold, or why it failed; ``spent`` notes the seconds."""
         if standing.failed is not None:
             return RuntimeError(standing.failed)
-        store = stores.get(standing.entrant.name)
-        done = None if store is None else store.load(cut[fold])
+        store = self.stores.get(standing.entrant.name)
+        done = store.load(pair) if store is not None and self.resume else None
         if done is not None:
             return done
         began = time.monotonic()
         try:
-            done = work(standing.entrant, cut[fold], standing.rows, (number, fold))
+            done = self.work(standing.entrant, pair, standing.rows, key)
         except Exception as error:  # of any model, on any data: it is out, and the others go on
             return error
         spent[standing.entrant.name] = time.monotonic() - began
         if store is not None:
-            store.keep(cut[fold], done)
+            store.keep(pair, done)
         return done
-
-    for place, found in enumerate(in_turn(one, items(), jobs)):
-        standing, fold = begun[place]
-        if isinstance(found, Exception):
-            standing.failed = standing.failed or _words(found)
-        elif not np.isfinite(found.scores[next(iter(work.metrics))]):
-            standing.failed = standing.failed or f"its {next(iter(work.metrics))} is undefined in some folds"
-        else:
-            # Answers take memory, and one for each row is enough.
-            kept = found.answers if number == 0 else {NOTES: found.answers[NOTES]}
-            standing.folds.append(replace(found, answers=kept))
-        if fold == len(cut) - 1:
-            tell(race, standing.entrant.name)
-    for standing in alive[len(begun) // len(cut) :]:
-        if number == 0:
-            standing.failed = "the time was over before its turn: give a larger budget"
-            tell(race, standing.entrant.name)
-    return number == 0 or len(begun) == len(alive) * len(cut)
 
 
 def _too_slow(spent: float | None, left: int, jobs: int, deadline: float) -> str | None:

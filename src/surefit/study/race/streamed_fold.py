@@ -22,7 +22,7 @@ from surefit.resample.sources import source_folds
 from surefit.study.race.candidates import Entrant
 from surefit.study.race.nested_fold import NOTES, Work, method_of
 from surefit.study.record import Task
-from surefit.study.table.prepared_rows import Held
+from surefit.study.table.prepared_rows import RowsInMemory
 from surefit.study.table.stream import sample
 
 
@@ -78,7 +78,7 @@ class StreamedWork:
     def _of_sample(self, entrant: Entrant, train: Any, rows: int) -> tuple[Any, dict[str, Any]]:
         drawn = open_stream(sample(train.stream, rows, self.sampled.seed))
         names = [column.name for column in train.schema.columns]
-        held = Held.of(table_source(drawn, train.target.name, train.weight, names), self.task)  # type: ignore[arg-type]
+        held = RowsInMemory.of(table_source(drawn, train.target.name, train.weight, names), self.task)  # type: ignore[arg-type]
         every = np.arange(len(held))
         work = replace(self.sampled, held=held)
         X, _, preparer = held.prepared(entrant.candidate.purpose, every, every[:1])

@@ -8,12 +8,13 @@ from typing import Any
 
 from surefit.core.errors import DataError
 from surefit.data.source import TableSource
+from surefit.data.stream import ArrowStream
 from surefit.study.record import ColumnRecord
 from surefit.study.table.facts import TableFacts, gather
 from surefit.study.table.kinds import kinds_of
 from surefit.study.table.stream import stream_of
 from surefit.study.table.task import TaskDecision, decide_task
-from surefit.study.table.typed import typed
+from surefit.study.table.typed import typed_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,11 @@ class Decided:
 
     def read(self, table: Any) -> TableSource:
         """Read the table, or another with the same columns, as was decided: see ``typed``."""
-        return typed(table, self.kinds, self.target, weight=self.weight)
+        return self.read_stream(stream_of(table, self.target)[0])
+
+    def read_stream(self, stream: ArrowStream) -> TableSource:
+        """The same, of a table that is open already."""
+        return typed_stream(stream, self.kinds, self.target, self.weight)
 
 
 def decide(
@@ -72,13 +77,25 @@ def decide(
     stream, name = stream_of(table, target)
     if name is None:
         raise DataError("name the column to predict as the target.")
-    facts = gather(stream)
-    columns = kinds_of(facts, name, kinds, drop=drop, weight=weight)
-    own = next(column for column in columns if column.name == name)
-    decision = decide_task(facts.columns[name], own.kind, task)
+    return decide_from(gather(stream), name, kinds, task, weight=weight, drop=drop)
+
+
+def decide_from(
+    facts: TableFacts,
+    target: str,
+    kinds: Mapping[str, str] | None = None,
+    task: str | None = None,
+    *,
+    weight: str | None = None,
+    drop: tuple[str, ...] = (),
+) -> Decided:
+    """The same, from facts that were gathered already."""
+    columns = kinds_of(facts, target, kinds, drop=drop, weight=weight)
+    own = next(column for column in columns if column.name == target)
+    decision = decide_task(facts.columns[target], own.kind, task)
     if not any(column.used for column in columns):
         raise DataError(
             "no column is left to learn from: each is the target, an identifier, text, constant or empty; "
             "overrule a kind if that is wrong."
         )
-    return Decided(name, weight, decision, columns, facts)
+    return Decided(target, weight, decision, columns, facts)

@@ -7,14 +7,13 @@ somebody who makes collisions on purpose: a count may then be too low.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from surefit.data.stream import ArrowStream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,21 +107,31 @@ def _all_powers(base: int, count: int) -> Hashes:
     return np.asarray(np.cumprod(powers, dtype=np.uint64))
 
 
-def digest_of(stream: ArrowStream) -> str:
-    """SHA-256 of the names and cells of a table, read once.
+class Digest:
+    """SHA-256 of the names and cells of a table, taken as its batches pass.
 
     >>> import pyarrow as pa
-    >>> from surefit.study.table.stream import stream_of
-    >>> one, two = pa.table({"a": [1, 2]}), pa.table({"a": [1.0, 2.0]})
-    >>> digest_of(stream_of(one)[0]) == digest_of(stream_of(two)[0])
+    >>> def digest(table):
+    ...     found = Digest(table.column_names)
+    ...     for batch in table.to_batches():
+    ...         found.see(batch)
+    ...     return found.hexdigest()
+    >>> digest(pa.table({"a": [1, 2]})) == digest(pa.table({"a": [1.0, 2.0]}))
     True
     """
-    columns = {name: sha256() for name in stream.arrow_schema.names}
-    for batch in stream.batches():
-        for name, column in columns.items():
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._columns = {name: sha256() for name in names}
+
+    def see(self, batch: pa.RecordBatch, start: int = 0) -> None:
+        """Take in a batch."""
+        for name, column in self._columns.items():
             column.update(hash_cells(batch.column(name)).tobytes())
-    whole = sha256()
-    for name, column in columns.items():
-        whole.update(f"{len(name.encode('utf-8', 'replace'))}:{name}".encode("utf-8", "replace"))
-        whole.update(column.digest())
-    return whole.hexdigest()
+
+    def hexdigest(self) -> str:
+        """The digest of all batches seen."""
+        whole = sha256()
+        for name, column in self._columns.items():
+            whole.update(f"{len(name.encode('utf-8', 'replace'))}:{name}".encode("utf-8", "replace"))
+            whole.update(column.digest())
+        return whole.hexdigest()

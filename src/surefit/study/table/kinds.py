@@ -116,7 +116,7 @@ def _overridden(column: ColumnFacts, kind: str) -> tuple[str, str]:
     if kind not in KINDS:
         raise ParameterError(f"{column.name!r} cannot be a {kind!r}: choose one of {', '.join(KINDS)}.")
     found, why = kind_of(column)
-    return kind, "you said so" if kind == found else f"you said so; by its looks {found}: {why}"
+    return kind, "as specified" if kind == found else f"as specified; detected as {found}: {why}"
 
 
 def kind_of(column: ColumnFacts) -> tuple[str, str]:
@@ -135,7 +135,7 @@ def _kind(column: ColumnFacts) -> tuple[str, str]:
         only = _shown(column)
         if column.missing == 0:
             return "constant", f"every row has {only}"
-        return _single(stored), f"a row has {only} or nothing, which may tell something"
+        return _single(stored), f"either {only} or missing, which may be informative"
     reason = _preparer(column, stored) if stored in ("number", "category") else ""
     if reason == "identifier" or (stored == "number" and _numbers_are_identifier(column)):
         return _identifier(column)
@@ -168,7 +168,7 @@ def _stored(column: ColumnFacts) -> tuple[str, str]:
         return "category", f"{column.distinct} levels"
     told = column.present - text.nothing
     if told > 0:
-        gone = f", {text.nothing} spelt as nothing" if text.nothing else ""
+        gone = f", {text.nothing} spelt as missing" if text.nothing else ""
         distinct = _folded(column)
         # Words for nothing may be levels; among numbers, dates, yes and no they can only be gaps.
         if text.booleans == told and (distinct is None or distinct > 1 or text.nothing):

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.batches.table import Table
@@ -18,7 +19,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, TableSource
 from surefit.data.targets import with_target
 from surefit.models.candidate import Purpose
-from surefit.models.prepare.tables.table_preparer import TablePreparer
+from surefit.models.prepare.tables.table_preparer import TablePreparer, prepared
 from surefit.study.record import Task
 from surefit.study.table.typed import Converted
 
@@ -28,7 +29,7 @@ MOST_CACHED = 50_000_000  # numbers of prepared rows that are kept for the famil
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class RowsInMemory:
     """Typed columns, the target and the weights of rows in memory; classes: the labels, of a classification.
 
     y holds labels or numbers, as models are given them. numbers: of the rows in the whole table, some of
@@ -37,14 +38,14 @@ class Held:
 
     table: Table
     y: NDArray[Any]
-    weight: NDArray[np.float64] | None = None
+    weight: Vector | None = None
     classes: NDArray[Any] | None = None
     numbers: NDArray[np.int64] | None = None
     _prepared: dict[Any, Any] = field(default_factory=dict)
     _locks: dict[Any, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
     @classmethod
-    def of(cls, source: TableSource, task: Task) -> Held:
+    def of(cls, source: TableSource, task: Task) -> RowsInMemory:
         """Load all rows of a source."""
         import pyarrow as pa
 
@@ -54,7 +55,7 @@ class Held:
         loaded = pa.Table.from_batches(list(source.stream.batches()), schema).combine_chunks()
         if loaded.num_rows == 0:
             raise DataError("no row has a target: name another column.")
-        batch = source._converted(loaded.to_batches()[0], 0)
+        batch = source.converted(loaded.to_batches()[0], 0)
         classes = source.schema.classes
         y = np.asarray(batch.y if classes is None else np.asarray(classes)[batch.y])
         return cls(
@@ -99,6 +100,9 @@ class Held:
         if self.weight is not None:
             learnt = replace(learnt, batch=replace(learnt.batch, weight=self.weight[train]))
         preparer = TablePreparer(purpose, identifiers="keep").fit(learnt)
+        if len(train) + len(test) == len(self):  # as whole folds: every row once, then dealt out
+            rows = transformed(preparer, self.table)
+            return rows[train], rows[test], preparer
         return (*(transformed(preparer, self.table.take(rows)) for rows in (train, test)), preparer)
 
 
@@ -107,9 +111,11 @@ def source_of(table: Table) -> ArraySource:
     return ArraySource(Schema(len(table.columns), table.columns, table.shape[0]), Batch(table))
 
 
-def transformed(preparer: TablePreparer, table: Table) -> Any:
+def transformed(preparer: TablePreparer, table: Table) -> Matrix:
     """Typed rows as a fitted preparer makes numbers of them."""
-    return np.ascontiguousarray(next(iter(preparer.transform(source_of(table)))).X)
+    if np.isinf(table.numbers).any():  # which the checks of ``transform`` refuse in words
+        return np.ascontiguousarray(next(iter(preparer.transform(source_of(table)))).X)
+    return np.ascontiguousarray(prepared(preparer, table))
 
 
 def _row_numbers(source: TableSource, rows: int) -> NDArray[np.int64]:
@@ -118,7 +124,7 @@ def _row_numbers(source: TableSource, rows: int) -> NDArray[np.int64]:
     if not isinstance(stream, Converted) or stream.target is None or stream.origin.rows == rows:
         return np.arange(rows)
     there = [
-        ~stream._converted(batch, stream.target).is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
+        ~stream.converted(batch, stream.target).is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
         for batch in stream.origin.batches([stream.target])
     ]
     return np.flatnonzero(np.concatenate(there))

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefit.core.arrays import Vector
 from surefit.evaluate.scoring.intervals import score_interval
 
-Vector = NDArray[np.float64]
 FOLDS = 5
 BINS = 256
 IN_A_BIN = 20  # rows, at least, so that a mean of them means something
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ColumnSkill:
     """A score of held-out rows with its interval (95 %): R², the area under the curve, or accuracy."""
 
     metric: str
@@ -77,17 +77,17 @@ def skill(targets: Vector, answers: Vector) -> float:
     return 1.0 - float(((targets - answers) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def told_numbers(target: Vector, answers: Vector) -> Told:
+def told_numbers(target: Vector, answers: Vector) -> ColumnSkill:
     """R² with its interval, from that of the mean square."""
     spread = float(np.var(target))
     error = score_interval("mean_squared_error", target, answers, method="t")
-    return Told("R²", 1 - error.estimate / spread, 1 - error.high / spread, 1 - error.low / spread)
+    return ColumnSkill("R²", 1 - error.estimate / spread, 1 - error.high / spread, 1 - error.low / spread)
 
 
-def told_classes(target: NDArray[np.int64], answers: Vector) -> Told:
+def told_classes(target: NDArray[np.int64], answers: Vector) -> ColumnSkill:
     """The area under the curve of two classes, else accuracy, with its interval."""
     if answers.shape[1] == 2:
         area = score_interval("roc_auc_score", target, answers[:, 1])
-        return Told("area under the ROC curve", area.estimate, area.low, area.high)
+        return ColumnSkill("area under the ROC curve", area.estimate, area.low, area.high)
     hits = score_interval("accuracy_score", target, answers.argmax(axis=1))
-    return Told("accuracy", hits.estimate, hits.low, hits.high)
+    return ColumnSkill("accuracy", hits.estimate, hits.low, hits.high)

@@ -12,6 +12,7 @@ from surefit.core.errors import DataError
 from surefit.data.checks.schemas import name_given_twice
 from surefit.data.matrix import MatrixSource
 from surefit.data.read import open_stream
+from surefit.data.readers.text import TextFiles
 from surefit.data.source import ArraySource, TableSource, is_source
 from surefit.data.stream import JOINED, ArrowStream, Block, MatrixStream
 
@@ -51,6 +52,51 @@ def _record_batch(block: Block) -> pa.RecordBatch:
         if side is not None:
             cells[name] = pa.array(np.ascontiguousarray(side), from_pandas=True)
     return pa.RecordBatch.from_pydict(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """Record batches of a file that were kept as they passed: it need not be read again."""
+
+    arrow_schema: pa.Schema
+    kept: tuple[pa.RecordBatch, ...]
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows."""
+        return sum(batch.num_rows for batch in self.kept)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The same batches as the file gives."""
+        return iter(self.kept) if columns is None else (batch.select(list(columns)) for batch in self.kept)
+
+    def parts(self) -> Sequence[ArrowStream]:
+        """A file is one."""
+        return (self,)
+
+
+class Keeper:
+    """Keeps the batches of a text file as they pass, while they have few rows.
+
+    Other formats cut batches by the columns that are asked for, and are quick to read again.
+    """
+
+    def __init__(self, stream: ArrowStream, most: int) -> None:
+        self._stream = stream
+        self._left = most if isinstance(stream, TextFiles) and len(stream.files) == 1 else 0
+        self._kept: list[pa.RecordBatch] = []
+
+    def see(self, batch: pa.RecordBatch, start: int = 0) -> None:
+        """Take in a batch."""
+        self._left -= batch.num_rows
+        if self._left >= 0:
+            self._kept.append(batch)
+        else:
+            self._kept.clear()
+
+    def stream(self) -> ArrowStream:
+        """What was kept of all rows, or the stream itself."""
+        return InMemory(self._stream.arrow_schema, tuple(self._kept)) if self._kept else self._stream
 
 
 def stream_of(table: Any, target: Any = None) -> tuple[ArrowStream, str | None]:

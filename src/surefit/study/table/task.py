@@ -43,24 +43,25 @@ def decide_task(target: ColumnFacts, kind: str, override: Any = None) -> TaskDec
     numeric = kind in ("number", "boolean") or (kind == "identifier" and target.held == "number")
     if override == "regression":
         if not numeric:
-            raise DataError(f"the target {name!r} is a {kind}, and regression learns numbers: name another.")
-        return TaskDecision("regression", "you said so", "number")
+            raise DataError(f"the target {name!r} is a {kind}, and regression needs numbers: name another.")
+        return TaskDecision("regression", "as specified", "number")
     # Two words for yes and no are classes as they are; more of them are spellings of the same two.
     words = target.held == "category" and target.distinct == 2
     classes = "boolean" if kind == "boolean" and not words else "category"
     if override == "classification":
-        return TaskDecision("classification", "you said so", classes)
+        return TaskDecision("classification", "as specified", classes)
     if kind == "boolean":
-        return TaskDecision("classification", f"{name} is yes or no", classes)
+        return TaskDecision("classification", f"{name} is boolean", classes)
     if numeric:
         few = target.whole and target.distinct <= FEW_CLASSES and 2 * target.distinct <= target.present
         if few:
-            why = f"{name} has {target.distinct} values, all whole numbers; ask for regression to measure it"
+            values = f"{name} has {target.distinct} values, all whole numbers"
+            why = f"{values}; ask for regression to predict it as a number"
             return TaskDecision("classification", why, classes)
         return TaskDecision("regression", f"{name} is a number of {target.distinct} values", "number")
     if kind == "identifier" or target.distinct > MANY_CLASSES:
         raise DataError(
-            f"the target {name!r} has {target.distinct} different values that are no numbers, which are "
+            f"the target {name!r} has {target.distinct} different values that are not numbers, which are "
             "hardly classes: name another column, or ask for classification."
         )
     return TaskDecision("classification", f"{name} has {target.distinct} classes", classes)

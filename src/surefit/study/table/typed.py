@@ -40,19 +40,26 @@ def typed(
     (('size',), 'boolean')
     """
     stream, name = stream_of(table, target)
+    return typed_stream(stream, kinds, name, weight)
+
+
+def typed_stream(
+    stream: ArrowStream, kinds: Mapping[str, str], target: str | None, weight: str | None = None
+) -> TableSource:
+    """The same, of a table that is open already."""
     fields = stream.arrow_schema.names
-    missing = [wanted for wanted in (*kinds, *([name] if name else [])) if wanted not in fields]
+    missing = [wanted for wanted in (*kinds, *([target] if target else [])) if wanted not in fields]
     if missing:
         raise DataError(f"the table has no column {missing[0]!r}; its columns are {', '.join(fields[:20])}.")
     left_out = ("identifier", "constant", "text")
-    columns = [each for each, kind in kinds.items() if each not in (name, weight) and kind not in left_out]
-    read = [*columns, *(each for each in (name, weight) if each is not None)]
+    columns = [each for each, kind in kinds.items() if each not in (target, weight) and kind not in left_out]
+    read = [*columns, *(each for each in (target, weight) if each is not None)]
     # A target of numbers stays that: a classifier takes them as classes by itself.
-    numbers = name is not None and kind_of(stream.arrow_schema.field(name)) == "number"
-    kept = (name, weight) if numbers else (weight,)
+    numbers = target is not None and kind_of(stream.arrow_schema.field(target)) == "number"
+    kept = (target, weight) if numbers else (weight,)
     converted = {each: kind for each, kind in kinds.items() if kind not in left_out and each not in kept}
-    opened = Converted.of(stream, read, converted, name)
-    return table_source(opened, name, weight, columns)
+    opened = Converted.of(stream, read, converted, target)
+    return table_source(opened, target, weight, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +94,15 @@ class Converted:
         names = self.arrow_schema.names if columns is None else list(columns)
         read = list(dict.fromkeys([*names, *([self.target] if self.target else [])]))
         for batch in self.origin.batches(read):
-            cells = {name: self._converted(batch, name) for name in read}
+            cells = {name: self.converted(batch, name) for name in read}
             if self.target is not None and batch.num_rows:
                 there = pc.invert(cells[self.target].is_null(nan_is_null=True))
                 if not pc.all(there).as_py():
                     cells = {name: column.filter(there) for name, column in cells.items()}
             yield pa.RecordBatch.from_pydict({name: cells[name] for name in names})
 
-    def _converted(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+    def converted(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+        """A column of the origin, read by its kind."""
         return convert(batch.column(name), self.arrow_schema.field(name).type)
 
     def parts(self) -> Sequence[ArrowStream]:

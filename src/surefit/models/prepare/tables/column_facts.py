@@ -64,6 +64,7 @@ def facts_of(statistic: Joint, columns: Columns) -> list[Facts]:
     categories = iter(zip(counts.levels, counts.counts, strict=True))
     spread: Spread | None = statistic.members.get("moments")  # type: ignore[assignment]
     medians = statistic["quantiles"].quantile(0.5) if spread is not None else None
+    variance = None if spread is None else spread.variance
     facts, place = [], 0
     for column in columns:
         if column.kind == "category":
@@ -71,10 +72,11 @@ def facts_of(statistic: Joint, columns: Columns) -> list[Facts]:
         elif column.kind in NUMERIC:
             assert spread is not None
             assert medians is not None
+            assert variance is not None
             j, place = place, place + 1
             ends = float(spread.minimum[j]), float(spread.maximum[j])
             gone = float(spread.missing[j])
-            moments = float(spread.mean[j]), float(spread.variance[j])
+            moments = float(spread.mean[j]), float(variance[j])
             if 0 < moments[1] < SMALLEST**2:
                 raise out_of_range(f"column {column.name!r}", tiny=True)
             facts.append(Facts(weight, gone, *moments, *ends, float(medians[j])))

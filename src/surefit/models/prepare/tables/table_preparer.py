@@ -342,3 +342,17 @@ def column_plans(preparer: TablePreparer, names: Any = None) -> list[ColumnPlan]
 
 def _numbers(fact: Facts) -> list[float]:
     return [fact.missing, fact.mean, fact.variance, fact.minimum, fact.maximum, fact.median]
+
+
+def prepared(preparer: TablePreparer, table: Table) -> Matrix:
+    """Typed rows in memory, of the columns and levels that the preparer was fitted on, as it transforms them.
+
+    Nothing is checked: this is for rows of the table that the fit has seen, many times over.
+    """
+    rows: Matrix = preparer._transform(table)
+    return rows
+
+
+def blocks_of(preparer: TablePreparer) -> list[int]:
+    """How many prepared columns each column of the table became."""
+    return [len(plan.names) for plan in preparer._plans()]
