@@ -18,7 +18,7 @@ def command(out: Output, name: str | None, output: str | None) -> None:
         if output is not None:
             raise click.UsageError("name the table to write, as in: surefit datasets iris --output iris.csv")
         return _list(out)
-    from surefit.data.datasets.tables import load
+    from surefit.data.datasets import load
 
     found = load(name, as_="arrow")
     if output is not None:
@@ -48,7 +48,7 @@ def command(out: Output, name: str | None, output: str | None) -> None:
 
 
 def _list(out: Output) -> None:
-    from surefit.data.datasets.tables import load, table_names
+    from surefit.data.datasets import load, table_names
 
     found = [_facts(load(name, as_="arrow")) for name in table_names()]
     if not out.json(found):

@@ -18,6 +18,8 @@ from types import ModuleType
 
 from surefit.core.errors import NativeWarning, warn
 
+__all__ = ["columns", "inputs", "linear", "scores", "sums", "trees"]
+
 
 @cache
 def compiled() -> ModuleType | None:

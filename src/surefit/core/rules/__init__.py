@@ -21,3 +21,5 @@ and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
 - ``objective_and_at_zero``: of a fit row by row, with the coefficients learnt and without any;
 - ``trace`` and ``certificate`` of the fit.
 """
+
+__all__ = ["imbalanced_classes"]

@@ -8,3 +8,5 @@ behind the door reads them.
 
 To add one: a class that derives from Batch, in a file of its own here.
 """
+
+__all__ = ["batch", "cells", "column_batch", "columns", "deferred_batch", "distinct", "table"]

@@ -7,3 +7,5 @@ checks again.
 
 To add one: a function here, and its call in the door.
 """
+
+__all__ = ["cells", "explain", "float_range", "schemas"]

@@ -5,3 +5,5 @@ A reader's ``takes`` looks at the object or path, its ``open`` returns an
 twice is spilled to Arrow files first. Batches are small enough that one fits in memory many times over,
 whatever the size of the file. To add a form: a file here; nothing else changes.
 """
+
+__all__ = ["arrow_table", "dask", "spill", "text"]

@@ -7,3 +7,5 @@ the number of pairs by ``multiple_testing``, and returns a ``leaderboard``.
 To add a test of two models: a function in ``difference_tests`` that returns its result, and its name where
 ``compare`` chooses.
 """
+
+__all__ = ["compare", "difference_tests", "leaderboard", "multiple_testing"]

@@ -8,3 +8,5 @@ intervals and answers; ``leaks`` says where it could be fooled. ``nested`` choos
 To add a way to resample: a splitter in ``surefit.resample``; a new estimate made of folds is a module here
 that calls ``run_folds``.
 """
+
+__all__ = ["cross_validate", "fold_store", "leaks", "result", "source_folds"]

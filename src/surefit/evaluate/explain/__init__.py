@@ -8,3 +8,5 @@ behind a pipeline's steps in the units of the table that went in.
 To add an explanation: a function that takes a fitted model and rows, made with ``rows.dataset`` so that it
 works on sources too.
 """
+
+__all__ = ["original_scale", "partial_dependence", "permutation_importance"]

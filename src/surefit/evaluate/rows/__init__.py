@@ -8,3 +8,5 @@ in memory, and ``frames`` gives results back as data frames.
 
 To add a change of batches: a small class in ``batch_changes`` that takes a batch and returns one.
 """
+
+__all__ = ["batch_changes", "column_changes", "dataset", "frames", "source_models"]

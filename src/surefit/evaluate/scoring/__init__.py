@@ -8,3 +8,5 @@ of ``interval_base``.
 
 To add an interval: a function that makes one, and its place in ``intervals.score_interval``.
 """
+
+__all__ = ["assess", "corrected_resampled_t", "delong", "fold", "interval_base", "intervals", "row_means"]

@@ -8,3 +8,5 @@ of many being too good.
 
 To add a search: a class derived from ``base.Search`` that lists candidates; it is registered by its class.
 """
+
+__all__ = ["choice", "halving", "regularization_path", "selection_bias"]

@@ -7,3 +7,5 @@ some of the rows.
 
 To add a bound: a function with the formula in its docstring and the numbers of a textbook as its test.
 """
+
+__all__ = ["curse_of_dimensionality", "finite_hypotheses", "hoeffding"]

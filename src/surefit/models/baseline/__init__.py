@@ -3,3 +3,5 @@
 ``MeanRegressor`` answers the mean of the target, ``MajorityClassifier`` the heaviest class; their scores
 are the zero of any comparison.
 """
+
+__all__ = ["majority"]

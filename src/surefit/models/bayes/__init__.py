@@ -5,3 +5,5 @@ model is generative: it also samples rows. To add one: a statistic grouped by cl
 here that finishes it into densities. ``naive_rule.py`` is the rule itself, for columns of any distributions,
 mixed as you like.
 """
+
+__all__ = ["gaussian_nb"]

@@ -10,3 +10,5 @@ families: ``squares`` (least squares and ridge, from sums), ``sparse`` (lasso, e
 Families import ``common`` and ``inference``; ``squares`` lends its sums and folds to the others, and no two
 of them import each other. To add a model, find the family whose road it takes, and read the essay there.
 """
+
+__all__ = ["classification", "common", "sparse", "squares"]

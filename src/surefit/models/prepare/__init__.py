@@ -8,3 +8,5 @@ rest on, ``quantiles.py`` quantiles that are exact in memory, and ``output.py`` 
 over. To add one: a file in the folder of its kind with a class that derives from ``Transformer``; the laws of
 the registry test it.
 """
+
+__all__ = ["encoders", "formulas", "imputers", "recompute", "scalers", "tables"]

@@ -17,3 +17,5 @@ estimator.
 To add a criterion: its sums in ``cpp/kernels/split_criteria.h``, its formula in ``nodes/criteria.py`` and,
 for one of classes, in ``targets/node_sums.py``, its name in the estimator; the laws compare them.
 """
+
+__all__ = ["explain", "export", "forests", "trees"]

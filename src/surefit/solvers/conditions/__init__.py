@@ -8,3 +8,22 @@ with constraints, and ``lagrangian``, ``kkt`` and ``slater`` look at it from the
 
 Everything takes plain functions of a vector. Gradients are optional: without one, differences are taken.
 """
+
+__all__ = [
+    "bregman",
+    "conditioning",
+    "convexity",
+    "differences",
+    "gradient_check",
+    "kkt",
+    "lagrangian",
+    "optimality",
+    "probe",
+    "problem",
+    "qualification",
+    "slater",
+    "smoothness",
+    "stationarity",
+    "subdifferential",
+    "taylor",
+]

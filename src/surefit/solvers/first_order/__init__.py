@@ -8,3 +8,5 @@ Armijo's) and ``exact_line_search`` (to where the slope vanishes).
 To add one: a class below ``Solver`` with a name, its needs and ``solve``, which streams if it asks the
 objective for nothing but ``at`` and ``prox``.
 """
+
+__all__ = ["backtracking", "exact_line_search", "lbfgs", "wolfe_line_search"]

@@ -8,3 +8,5 @@ squares, and ``primal_dual`` smooths kinks less and less, with ordered levels to
 
 To add one: a class below ``Solver`` that needs a loss with kinks.
 """
+
+__all__ = ["frisch_newton", "mean_reflection", "reweighting"]

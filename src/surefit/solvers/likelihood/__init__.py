@@ -8,3 +8,12 @@ coefficients ``constrained_model`` and ``constrained_newton`` keep within constr
 
 To add one: a class below ``Solver``, abstract where it suits one model alone, which that model calls.
 """
+
+__all__ = [
+    "ancillary_parameters",
+    "constrained_newton",
+    "firth",
+    "fisher_scoring",
+    "many_logits",
+    "scaled_newton",
+]

@@ -9,3 +9,16 @@ objective.
 
 To add one: a file with a function of arrays that returns a dataclass.
 """
+
+__all__ = [
+    "column_order",
+    "conjugate_gradient",
+    "least_squares",
+    "nonnegative_least_squares",
+    "norms",
+    "principal_axes",
+    "randomized_svd",
+    "ridge",
+    "secular_equation",
+    "singular_values",
+]

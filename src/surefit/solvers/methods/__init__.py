@@ -12,3 +12,5 @@ and ``line`` is an objective along a direction. Solvers of tables with similar n
 To add one: a file here with a class that has a ``name``, its ``needs``, and ``_steps``; the laws run it on
 functions whose minimum is known.
 """
+
+__all__ = ["base", "bfgs", "damped_newton", "minimize"]

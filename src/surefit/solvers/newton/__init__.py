@@ -8,3 +8,5 @@ row, whose systems ``row_system`` solves.
 
 To add one: a class below ``SecondOrder`` with a name, its needs, and how it minimises the model.
 """
+
+__all__ = ["ordered_quadratic_model", "proximal_newton", "quadratic_model", "row_system", "second_order"]

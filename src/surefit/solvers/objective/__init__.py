@@ -9,3 +9,15 @@ answer, ``by_output`` runs it target by target.
 
 To add an objective: a class below ``Objective`` with ``at`` and ``certificate``.
 """
+
+__all__ = [
+    "base",
+    "by_output",
+    "centred_hessian",
+    "constrained_function",
+    "function",
+    "gap",
+    "newton_decrement",
+    "solver",
+    "subsample",
+]

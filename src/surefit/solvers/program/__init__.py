@@ -10,3 +10,5 @@ factorises, and ``polish`` takes the answer to the last digits::
 
 The front ends are ``linear_program`` and ``quadratic_program``; they return a ``solution``.
 """
+
+__all__ = ["certificate", "data", "linear_program", "phase_one", "quadratic_program"]

@@ -9,3 +9,14 @@ follows its path.
 
 To add a penalty, give it a coordinate table; to add a solver, a class with a name, its needs and ``solve``.
 """
+
+__all__ = [
+    "active_set",
+    "columns",
+    "constrained_homotopy",
+    "homotopy",
+    "level_limits",
+    "problems",
+    "sums",
+    "working_set",
+]

@@ -7,3 +7,5 @@ coefficients that slopes make up to date, and are proved by the gap of primal an
 
 To add one: a file with its own dual step, and the proof from ``objective.gap``.
 """
+
+__all__ = ["class_margins", "dual_coordinates"]

@@ -7,3 +7,5 @@ it splits squares, penalty and order (``splitting``), ends on a face with Newton
 
 To add a penalty on rows: one with a row table, which these modules read as plain arrays.
 """
+
+__all__ = ["columns", "constrained", "gap", "order"]

@@ -6,3 +6,5 @@ of rows, copies, and the same of a second table where there is one) and yields
 table that triggers it and a ``sound`` one, close to it, that does not; its law audits both. To add one: a
 file here with a class that gives itself a ``name``. Its thresholds are attributes with a reason.
 """
+
+__all__ = ["base"]

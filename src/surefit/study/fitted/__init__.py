@@ -9,3 +9,17 @@ and ``matrix_model`` lets columns be shuffled.
 
 To add something to the report: a field in ``study.record`` and a function here that fills it.
 """
+
+__all__ = [
+    "answer",
+    "apply",
+    "chosen_model",
+    "column_effects",
+    "matrix_model",
+    "readable_tree",
+    "result",
+    "scored_answers",
+    "script",
+    "threshold",
+    "unknown_values",
+]

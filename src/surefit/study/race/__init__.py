@@ -8,3 +8,14 @@ same folds, again and again while the time lasts. A fold chooses settings inside
 
 To add a family: a model class that declares a ``candidate``; nothing here changes.
 """
+
+__all__ = [
+    "candidates",
+    "checkpoint",
+    "leaderboard",
+    "metric_choice",
+    "nested_fold",
+    "race",
+    "row_budget",
+    "streamed_fold",
+]

@@ -8,3 +8,17 @@ numbers for each family, and ``single_column_skill`` says how well one column al
 
 To add a kind: its spelling in ``spellings``, its rule in ``kinds`` and its conversion in ``typed``.
 """
+
+__all__ = [
+    "decide",
+    "duplicates",
+    "facts",
+    "hashing",
+    "kinds",
+    "prepared_rows",
+    "single_column_skill",
+    "spellings",
+    "stream",
+    "task",
+    "typed",
+]

@@ -8,3 +8,5 @@ hold them and results go out as new arrays.
 To add one: its kernel in cpp/kernels, its binding in cpp/bind, its test, and a file here with its face and
 its numpy twin.
 """
+
+__all__ = ["affine", "column_facts", "column_gram", "columns_dot", "finite", "layout"]

@@ -9,3 +9,20 @@ it.
 
 To add one: the C++ kernel, its binding and test, and a file here of the same name.
 """
+
+__all__ = [
+    "class_dual_cd",
+    "class_loss",
+    "coefficient_set",
+    "column_cd",
+    "dual_cd",
+    "linear_loss",
+    "linear_shuffle",
+    "quad_cd",
+    "round_trip",
+    "row_loss",
+    "sampled_steps",
+    "sgd",
+    "table_gap",
+    "task_cd",
+]

@@ -7,3 +7,14 @@ holds the face of one kernel and its numpy twin.
 
 To add one: the C++ kernel, its binding and test, and a file here of the same name.
 """
+
+__all__ = [
+    "distinct_items",
+    "error_sums",
+    "log_score",
+    "normal_scores",
+    "number_spread",
+    "pair_counts",
+    "score_groups",
+    "select_rank",
+]

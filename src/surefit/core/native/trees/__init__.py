@@ -10,3 +10,20 @@ node.
 
 To add one: the C++ kernel, its binding and test, and a file here of the same name, with its numpy twin.
 """
+
+__all__ = [
+    "bin_columns",
+    "boost_apply",
+    "boost_gradients",
+    "boost_grow",
+    "count_distance",
+    "forest_columns",
+    "forest_draws",
+    "forest_grow",
+    "forest_walk",
+    "level_sums",
+    "node_random",
+    "tree_apply",
+    "tree_grow",
+    "tree_shuffle",
+]

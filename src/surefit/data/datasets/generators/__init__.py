@@ -8,3 +8,19 @@ their truth, in standard errors, so that one law checks them all.
 To add one: a file with a dataclass that gives itself a ``name``, a checked ``draw`` and a ``surprise``, and a
 line in ``surefit/data/datasets/__init__.py`` for those who import it by name.
 """
+
+__all__ = [
+    "base",
+    "boards",
+    "curves",
+    "glm",
+    "linear",
+    "lowrank",
+    "mixtures",
+    "network",
+    "ordinal",
+    "series",
+    "smooth",
+    "table",
+    "topics",
+]

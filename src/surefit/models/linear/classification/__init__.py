@@ -9,3 +9,5 @@ takes several labels a row, and for ``one_vs_one``, where pairs vote.
 To add a scheme, derive from ``binary_members`` and say which rows and targets each member is given and how
 their scores become classes.
 """
+
+__all__ = ["logistic"]

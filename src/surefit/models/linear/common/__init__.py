@@ -12,3 +12,20 @@ Nothing here imports a family of models.
 
 To add a piece, make sure that models of two families need it; otherwise it belongs to the one that does.
 """
+
+__all__ = [
+    "base",
+    "candidate_strengths",
+    "class_scores",
+    "constraints",
+    "fold_moments",
+    "label_columns",
+    "leverage",
+    "mean_loss",
+    "nonsmooth_loss",
+    "normal_equations",
+    "offset",
+    "penalised_intercept",
+    "separation",
+    "sparse_coefficients",
+]

@@ -11,3 +11,5 @@ this. ``generalised_linear`` and ``class_likelihood`` say what the likelihoods o
 To add inference for a family, write its likelihood as ``class_likelihood`` does and derive the estimator
 from the mixin.
 """
+
+__all__ = ["class_likelihood", "generalised_linear", "influence", "least_squares_report"]

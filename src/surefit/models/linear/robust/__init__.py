@@ -8,3 +8,5 @@ all rows in memory.
 
 To add one, write its loss in ``surefit.losses`` and an estimator here that names it.
 """
+
+__all__ = ["quantile"]

@@ -10,3 +10,5 @@ information criterion. ``cross_validation`` runs one path a fold and chooses by 
 To add an estimator, state its penalty, take problems from ``squares.separable_penalty``, and let the gap
 certify each target.
 """
+
+__all__ = ["cross_validation", "elastic_net", "elastic_net_cv", "lasso", "regularisation_path"]

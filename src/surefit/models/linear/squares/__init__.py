@@ -11,3 +11,18 @@ target by target.
 
 To add an estimator, gather its sums in a pass, solve them here, and certify by residuals.
 """
+
+__all__ = [
+    "centred_rows",
+    "constrained_cv",
+    "constrained_squares",
+    "content_folds",
+    "folds",
+    "linear_regression",
+    "orthogonality",
+    "ridge",
+    "ridge_fit",
+    "ridge_folds",
+    "ridge_gap",
+    "separable_penalty",
+]

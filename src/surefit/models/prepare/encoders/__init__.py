@@ -7,3 +7,5 @@ pass, and cells are turned into codes and then into columns.
 
 To add one: a file here with a class that derives from Encoder; the laws of the registry test it.
 """
+
+__all__ = ["cross_fitting", "encoder", "one_hot_encoder", "ordinal_encoder", "rare_levels"]

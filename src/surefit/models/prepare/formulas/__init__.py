@@ -7,3 +7,5 @@ sources alike. Columns of a typed table come in, and a matrix with named columns
 To add a function of formulas: name it in `formula`, and keep what it learns in the state of
 `formula_preparer`.
 """
+
+__all__ = ["formula", "formula_preparer"]

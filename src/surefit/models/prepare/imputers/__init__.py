@@ -7,3 +7,5 @@ pass over the rows.
 
 To add one: a file here with a class that derives from Transformer; the laws of the registry test it.
 """
+
+__all__ = ["missing_indicator", "simple_imputer"]

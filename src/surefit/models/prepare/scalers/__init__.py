@@ -7,3 +7,5 @@ the rows, from which centre and scale of each column follow.
 To add one: a file here with a class that derives from the affine scaler and says what its statistic, centre
 and scale are; the laws of the registry test it.
 """
+
+__all__ = ["affine"]

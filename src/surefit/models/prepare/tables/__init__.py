@@ -7,3 +7,5 @@ that joins the plans, and leads its numbers back to cells.
 To add a treatment of columns: a case in `column_plan` with its reason; the laws of the registry test the
 preparer on tables of every kind.
 """
+
+__all__ = ["column_facts", "column_plan", "table_preparer"]

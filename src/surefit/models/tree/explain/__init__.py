@@ -6,3 +6,5 @@ with the best of all. Each takes an estimator and rows, and returns a small reco
 
 To add a question, write a module with such a record and one function that fills it.
 """
+
+__all__ = ["mimic", "optimal", "stability"]

@@ -8,3 +8,5 @@ and know no estimator; the methods that users call are in ``trees.base``.
 To add a format, write a function in ``formats`` that takes nodes, conditions and answers, and a method that
 calls it.
 """
+
+__all__ = ["conditions", "formats", "leaf_boxes"]

@@ -8,3 +8,5 @@ forest; ``classes`` and ``numbers`` add votes, and means with quantiles. The est
 
 To add a forest, derive from ``classes`` or ``numbers``, and name its criteria and defaults.
 """
+
+__all__ = ["base"]

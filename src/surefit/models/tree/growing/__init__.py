@@ -8,3 +8,5 @@ in small ones, and ``pruning`` cuts a grown tree back. What comes out are arrays
 
 To add a way of growing, return the same arrays and let an estimator choose it by a parameter.
 """
+
+__all__ = ["binned_search", "forest_errors", "forest_grower", "forest_samples", "pruning"]

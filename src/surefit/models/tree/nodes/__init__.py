@@ -9,3 +9,17 @@ missing values, ``parameters`` is what an estimator learns, and ``older_files`` 
 
 To add a criterion, write its sums in ``cpp/kernels/split_criteria.h`` and its formula in ``criteria``.
 """
+
+__all__ = [
+    "candidate_splits",
+    "compact_forest",
+    "compact_tree",
+    "criteria",
+    "forest_arrays",
+    "forest_store",
+    "leaf_values",
+    "node_arrays",
+    "older_files",
+    "parameters",
+    "surrogate_arrays",
+]

@@ -8,3 +8,5 @@ pass, ``row_draws`` draws by seed and row number so that no cut into batches cha
 
 To add a kind of input, teach ``matrix`` to make it numbers and codes; all growers then take it.
 """
+
+__all__ = ["bin_codes", "bins", "column_levels", "matrix", "row_draws", "zero_weight_classes"]

@@ -9,3 +9,5 @@ The estimators in ``trees``, ``forests`` and ``boosting`` call these for tables 
 To add a criterion for streams, say in ``targets.node_sums`` what rows add, and score it in
 ``level_search``.
 """
+
+__all__ = ["boosted_growth", "errors", "setup"]

@@ -9,3 +9,5 @@ their order change no bit.
 To add a kind of target, derive from ``base`` as ``numbers`` does, and say in ``node_sums`` what its rows
 add.
 """
+
+__all__ = ["base", "classes", "exact_sums", "facts", "node_sums", "numbers"]

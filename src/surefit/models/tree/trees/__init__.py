@@ -9,3 +9,5 @@ models in leaves and oblique splits, and ``multiway`` splits into as many branch
 To add an estimator, derive from ``post_pruning`` and a target of ``targets``, and let ``proof`` score its
 splits.
 """
+
+__all__ = ["base", "classifier", "model_tree", "multiway", "proof", "regressor"]
