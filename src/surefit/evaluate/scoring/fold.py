@@ -171,5 +171,6 @@ def _usual(model: Any) -> Iterable[str]:
             f"{type(model).__name__} is neither a classifier nor a regressor: "
             "name the metrics to score it by."
         )
-    asked: dict[str, Any] = {name: lookup("metric", name)().methods for name in names}
+    made: dict[str, Any] = {name: lookup("metric", name)() for name in names}
+    asked = {name: metric.methods for name, metric in made.items()}
     return [name for name in names if "predict" in asked[name] or any(hasattr(model, m) for m in asked[name])]
