@@ -63,12 +63,12 @@ def ours(data: Data) -> dict[str, float]:
     from surefit.evaluate.scoring.fold import chosen_metrics
     from surefit.study.race.nested_fold import Work
     from surefit.study.race.race import Standing, run_race
-    from surefit.study.table.prepared_rows import Held
+    from surefit.study.table.prepared_rows import RowsInMemory
     from surefit.study.table.typed import typed
 
     columns = {f"x{j}": data["X"][:, j] for j in range(data["X"].shape[1])}
     table = pa.table({**columns, "y": data["y"]})
-    held = Held.of(typed(table, dict.fromkeys(columns, "number"), "y"), "classification")
+    held = RowsInMemory.of(typed(table, dict.fromkeys(columns, "number"), "y"), "classification")
     found = list(families().values())
     metrics: Any = chosen_metrics(found[0].model(), "roc_auc_score", held.classes)
     race = run_race(

@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,8 @@ def readable(pipeline: Any) -> Any:
         return tree
     names = _names(steps[0])
     coded = np.isin(steps[0].get_feature_names_out(), list(names))
-    view = copy.copy(tree)
-    view.__class__ = _with_levels(type(tree))
+    view, cls = copy.copy(tree), cast(Hashable, type(tree))
+    view.__class__ = _with_levels(cls)
     view.__dict__.update(_coded=coded, _levels_of=names)
     return view
 
