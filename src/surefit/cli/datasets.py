@@ -48,9 +48,9 @@ def command(out: Output, name: str | None, output: str | None) -> None:
 
 
 def _list(out: Output) -> None:
-    from surefit.data.datasets import load, table_names
+    from surefit.data.datasets import load, names
 
-    found = [_facts(load(name, as_="arrow")) for name in table_names()]
+    found = [_facts(load(name, as_="arrow")) for name in names()]
     if not out.json(found):
         rows = [(f["name"], f["rows"], f["width"], f["task"], f["target"]) for f in found]
         out.table(("name", "rows", "columns", "task", "target"), rows)
