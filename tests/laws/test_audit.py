@@ -24,13 +24,16 @@ def audited(case: Case) -> Any:
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_every_check_finds_its_sick_table_and_passes_its_sound_one(name: str) -> None:
-    found = [finding for finding in audited(CHECKS[name].sick()) if finding.code == name]
+    found = [finding for finding in audited(CHECKS[name].triggering_case()) if finding.code == name]
     assert found
     for finding in found:
         assert finding.message[0] == finding.message[0].upper() or finding.message[0] == "'"
         assert finding.message.endswith(".")
-        assert set(finding.columns) <= {*CHECKS[name].sick().table.column_names, *_other(CHECKS[name].sick())}
-    assert name not in audited(CHECKS[name].sound()).codes()
+        assert set(finding.columns) <= {
+            *CHECKS[name].triggering_case().table.column_names,
+            *_other(CHECKS[name].triggering_case()),
+        }
+    assert name not in audited(CHECKS[name].clean_case()).codes()
 
 
 def _other(case: Case) -> list[str]:

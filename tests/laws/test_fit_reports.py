@@ -42,13 +42,13 @@ def test_a_certificate_that_does_not_hold_warns_with_the_diagnosis():
 
 
 @pytest.mark.parametrize("rule", members("rule").values(), ids=members("rule").keys())
-def test_a_rule_finds_the_sick_and_passes_the_sound(rule):
-    sick = list(rule().findings(rule.sick()))
-    assert [finding.code for finding in sick] == [rule.name]
-    assert all(finding.message.endswith(".") and finding.remedy.endswith(".") for finding in sick)
-    assert all(np.isfinite(list(finding.evidence.values())).all() for finding in sick)
-    assert list(rule().findings(rule.sound())) == []
-    assert set(rule.needs) <= set(rule.sick())
+def test_a_rule_finds_its_case_and_passes_a_clean_one(rule):
+    found = list(rule().findings(rule.triggering_case()))
+    assert [finding.code for finding in found] == [rule.name]
+    assert all(finding.message.endswith(".") and finding.remedy.endswith(".") for finding in found)
+    assert all(np.isfinite(list(finding.evidence.values())).all() for finding in found)
+    assert list(rule().findings(rule.clean_case())) == []
+    assert set(rule.needs) <= set(rule.triggering_case())
 
 
 def test_a_diagnosis_lists_the_worst_first_and_the_rules_that_ran():

@@ -51,12 +51,12 @@ class Rule(Registered, kind="rule", folder="surefit.core.rules"):
 
     @classmethod
     @abstractmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Return the smallest evidence that triggers the rule."""
 
     @classmethod
     @abstractmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Return evidence close to it that does not."""
 
 

@@ -1,4 +1,4 @@
-"""Losses that are made of straight pieces, as numbers: where they bend, and the slopes on both sides."""
+"""Piecewise-linear losses as numbers: where they bend, and the slopes on both sides."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The rules of diagnosis, one a file.
 
 A rule names the ``needs`` it has of the evidence, yields :class:`~surefit.core.diagnosis.Finding` values,
-and carries a ``sick`` and a ``sound`` case for its law. Evidence keys in use:
+and carries a ``triggering_case`` and a ``clean_case`` for its law. Evidence keys in use:
 
 - ``column_names``: names of the columns, or None; ``column_moments``: weighted mean, scatter, minimum and
   maximum of each;

@@ -56,12 +56,12 @@ class CollinearColumns(Rule):
         return f"{names[j]} is about {shown}, up to a constant".replace("+ -", "- ")
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Two columns with a correlation of 0.96."""
         return cls._case(0.96)
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Two columns with a correlation of 0.9."""
         return cls._case(0.9)
 

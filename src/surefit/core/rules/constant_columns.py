@@ -36,11 +36,11 @@ class ConstantColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One of two columns is constant."""
         return {"column_moments": column_moments(np.array([[1.0, 5.0], [2.0, 5.0]])), "rows": 2}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Both columns vary, one of them very little."""
         return {"column_moments": column_moments(np.array([[1.0, 5.0], [2.0, 5.0 + 1e-12]])), "rows": 2}

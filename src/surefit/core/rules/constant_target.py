@@ -37,11 +37,11 @@ class ConstantTarget(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Three equal targets."""
         return {"target_moments": column_moments(np.full((3, 1), 7.0)), "rows": 3}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Two targets are equal, the third is not."""
         return {"target_moments": column_moments(np.array([[7.0], [7.0], [7.5]])), "rows": 3}

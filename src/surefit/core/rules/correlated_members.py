@@ -29,11 +29,11 @@ class CorrelatedMembers(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Ridge regressions of bootstraps."""
         return {"member_errors": (0.99, 10, "Ridge")}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Deep trees of bootstraps."""
         return {"member_errors": (0.55, 10, "DecisionTreeRegressor")}

@@ -42,11 +42,11 @@ class Diverged(Rule):
         return {"trace": trace, "certificate": Certificate("stationary", "gradient", 1.0, 1e-6)}
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """An objective that rises without end."""
         return cls._case(1e300)
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """An objective that falls, though not yet enough."""
         return cls._case(0.5)

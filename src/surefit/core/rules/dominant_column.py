@@ -48,11 +48,11 @@ class DominantColumn(Rule):
         return {"principal_axes": np.array([[0.0, 1.0]]), "column_moments": column_moments(X)}
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """The second column is measured in a unit ten times smaller."""
         return cls._case(10.0)
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Twice the deviation."""
         return cls._case(2.0)

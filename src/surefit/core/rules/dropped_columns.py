@@ -29,11 +29,11 @@ class DroppedColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """A column of text."""
         return {"dropped_columns": [("remark", "is text")]}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Everything is used."""
         return {"dropped_columns": []}

@@ -38,11 +38,11 @@ class DuplicateColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """The first two are copies."""
         return {"correlation": np.array([[1.0, -1.0, 0.2], [-1.0, 1.0, -0.2], [0.2, -0.2, 1.0]])}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Closely related, but not the same; one column is constant."""
         return {"correlation": np.array([[1.0, 0.99, np.nan], [0.99, 1.0, np.nan], [np.nan] * 3])}

@@ -33,11 +33,11 @@ class EmptyColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One of two columns is empty."""
         return {"cells": (3.0, np.array([3.0, 1.0]))}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """One cell of the column is there."""
         return {"cells": (3.0, np.array([2.0, 1.0]))}

@@ -31,11 +31,11 @@ class FittedOutside(Rule):
             )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """A frozen scaler."""
         return {"steps_fitted_outside": ("scaler",)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Every step is fitted anew."""
         return {"steps_fitted_outside": ()}

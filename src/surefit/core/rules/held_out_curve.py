@@ -54,11 +54,11 @@ class HeldOutCurve(Rule):
             )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Ten rounds, of which the third is the best by far."""
         return {"held_out_curve": (-np.array([9.0, 4, 3, 2, 3, 4, 5, 5, 5, 5, 5]), 10)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Ten rounds that settle."""
         return {"held_out_curve": (-np.array([9.0, 4, 3, 2.5, 2.2, 2.1, 2, 2, 2, 2, 2]), 10)}

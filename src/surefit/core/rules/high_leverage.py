@@ -36,11 +36,11 @@ class HighLeverage(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One row far out, among a hundred."""
         return {"leverage": np.concatenate([np.full(99, 0.01), [0.9]])}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A saturated fit, where every row has leverage one."""
         return {"leverage": np.ones(5)}

@@ -36,12 +36,12 @@ class IllConditioned(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Ten million."""
         return {"condition": 1e7}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A hundred thousand."""
         return {"condition": 1e5}
 

@@ -39,11 +39,11 @@ class ImbalancedClasses(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Eleven to one."""
         return {"class_weights": (np.array(["no", "yes"]), np.array([11.0, 1.0]))}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Ten to one."""
         return {"class_weights": (np.array(["no", "yes"]), np.array([10.0, 1.0]))}

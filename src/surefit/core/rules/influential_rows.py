@@ -36,11 +36,11 @@ class InfluentialRows(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One row far out, among a hundred."""
         return {"cooks_distance": np.concatenate([np.full(99, 0.01), [1.7]])}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """No row beyond a half."""
         return {"cooks_distance": np.linspace(0.0, 0.5, 100)}

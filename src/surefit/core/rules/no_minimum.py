@@ -37,11 +37,11 @@ class NoMinimum(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One column, which three rows of count 0 alone have."""
         return {"falling_zeros": ((1,), 3), "column_names": ("age", "region")}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """No direction was found."""
         return {"falling_zeros": ((), 0)}

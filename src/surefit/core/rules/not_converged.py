@@ -68,11 +68,11 @@ class NotConverged(Rule):
         return {"trace": trace, "certificate": Certificate("optimal", "duality gap", value, 1e-6)}
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """A gap of 0.1 after two iterations."""
         return cls._case(0.1)
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A gap below the tolerance."""
         return cls._case(1e-7)

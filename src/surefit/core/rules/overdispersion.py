@@ -39,11 +39,11 @@ class Overdispersion(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Twice the variance, in two hundred rows."""
         return {"pearson": (400.0, 200.0, "poisson")}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A little more than expected."""
         return {"pearson": (220.0, 200.0, "poisson")}

@@ -41,12 +41,12 @@ class RankDeficiency(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """The third column is the sum of the first two."""
         return {"null_space": np.array([[1.0], [1.0], [-1.0]])}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """No direction cancels."""
         return {"null_space": np.empty((3, 0))}
 

@@ -36,11 +36,11 @@ class RareClasses(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Seven rows for four columns."""
         return {"class_rows": (np.array(["no", "yes"]), np.array([93.0, 7.0]), 4)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Forty rows for four columns."""
         return {"class_rows": (np.array(["no", "yes"]), np.array([60.0, 40.0]), 4)}

@@ -39,11 +39,11 @@ class ScaleRatio(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Ten million times."""
         return {"column_moments": column_moments(np.array([[1.0, 1e7], [2.0, 3e7]])), "rows": 2}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A thousand times."""
         return {"column_moments": column_moments(np.array([[1.0, 1e3], [2.0, 2e3]])), "rows": 2}

@@ -31,11 +31,11 @@ class SeparatedClasses(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """A loss of a millionth."""
         return {"separation": (1e-6, 0.69)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A loss of a hundredth."""
         return {"separation": (1e-2, 0.69)}

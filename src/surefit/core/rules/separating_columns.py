@@ -36,11 +36,11 @@ class SeparatingColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """One column, two rows on the border."""
         return {"separating": ("quasi-complete", (1,), 2), "column_names": ("age", "dose")}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """No direction was found."""
         return {"separating": ("none", (), 0)}

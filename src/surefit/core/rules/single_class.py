@@ -29,11 +29,11 @@ class SingleClass(Rule):
             )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """The second class has weight zero."""
         return {"class_weights": (np.array(["no", "yes"]), np.array([3.0, 0.0]))}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Two classes."""
         return {"class_weights": (np.array(["no", "yes"]), np.array([3.0, 1.0]))}

@@ -29,11 +29,11 @@ class TwinRows(Rule):
             )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Half of the rows."""
         return {"share_of_twins": 0.5}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """A coincidence."""
         return {"share_of_twins": 0.01}

@@ -38,11 +38,11 @@ class UnscaledColumns(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Ten times the iterations."""
         return {"scaling_cost": (400, 40, 1e3, 1, 0)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """No more than noise."""
         return {"scaling_cost": (60, 50, 1e3, 1, 0)}

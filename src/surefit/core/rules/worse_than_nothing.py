@@ -32,11 +32,11 @@ class WorseThanNothing(Rule):
             )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """More than the loss of nothing."""
         return {"objective_and_at_zero": (1.5, 1.0)}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """As much as the loss of nothing."""
         return {"objective_and_at_zero": (1.0, 1.0)}

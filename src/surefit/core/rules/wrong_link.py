@@ -31,11 +31,11 @@ class WrongLink(Rule):
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """Six standard errors."""
         return {"link_test": (6.0, "log")}
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """Two standard errors."""
         return {"link_test": (-2.0, "log")}

@@ -23,30 +23,30 @@ class ZeroVarianceClass(Rule):
         here = moments.weight > 0
         still = (moments.scatter == 0) & here[:, None]
         still &= np.ptp(moments.mean[here], axis=0) + moments.scatter.max(axis=0) > 0  # it varies elsewhere
-        (sick,) = np.nonzero(still.any(axis=1))
-        if len(sick) == 0:
+        (constant,) = np.nonzero(still.any(axis=1))
+        if len(constant) == 0:
             return
         names = evidence.get("column_names")
-        where = [f"{classes[c]!s} ({listed(named(names, np.flatnonzero(still[c])), 3)})" for c in sick]
+        where = [f"{classes[c]!s} ({listed(named(names, np.flatnonzero(still[c])), 3)})" for c in constant]
         yield Finding(
             code=self.name,
             severity="warning",
             message=(
-                f"Within {len(sick)} of {len(classes)} classes some columns are constant, so the density "
+                f"Within {len(constant)} of {len(classes)} classes some columns are constant, so the density "
                 f"of any other value is nearly zero: {listed(where)}."
             ),
             remedy="Add rows of these classes, drop these columns, or raise var_smoothing.",
             columns=named(names, np.flatnonzero(still.any(axis=0))),
-            evidence={"classes": float(len(sick)), "cells": float(still.sum())},
+            evidence={"classes": float(len(constant)), "cells": float(still.sum())},
         )
 
     @classmethod
-    def sick(cls) -> Evidence:
+    def triggering_case(cls) -> Evidence:
         """The second column does not vary in the first of two classes."""
         return cls._case(2.0)
 
     @classmethod
-    def sound(cls) -> Evidence:
+    def clean_case(cls) -> Evidence:
         """It varies, though very little."""
         return cls._case(2.0 + 1e-12)
 

@@ -1,6 +1,6 @@
 r"""From a point near the answer to the answer itself: the kinks that it sits on are solved for exactly.
 
-Near the optimum every kink has made up its mind: either the residual is zero and the slope is between its
+Near the optimum the state of every kink is settled: either the residual is zero and the slope is between its
 ends, or the slope is at an end. Taking that as given leaves linear equations.
 
 From a face along which the objective still falls to the next kink, as often as it takes.
@@ -49,7 +49,7 @@ class Face:
 def exact_face(inside: Interior, ready: bool) -> Face | None:
     """Solve for the face that an interior point is close to; None if it is not close enough yet.
 
-    A point that is not ``ready`` has not made up its mind while more kinks than needed seem to be met.
+    A point that is not ``ready`` has not settled while more kinks than needed seem to be met.
     """
     r, low, high = inside.residuals(), inside.low, inside.high
     width = high - low

@@ -1,4 +1,4 @@
-r"""Losses of straight pieces with absolute and squared penalties: quantiles, hinges and tubes.
+r"""Piecewise-linear losses with absolute and squared penalties: quantiles, hinges and tubes.
 
 An interior point gets near (``interior``), the face that it is near is solved for exactly
 (``face``), and the slopes of that face are the dual point that proves it. Of many rows most are

@@ -1,4 +1,4 @@
-"""Losses of straight pieces with absolute penalties, by the vertex that HiGHS finds."""
+"""Piecewise-linear losses with absolute penalties, by the vertex that HiGHS finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Rows whose loss is made of straight pieces, with absolute and squared penalties, as plain arrays.
+r"""Rows whose loss is piecewise linear, with absolute and squared penalties, as plain arrays.
 
 .. math:: \min_w \sum_i \sum_k \max(low_{ki}\, r_{ki},\, high_{ki}\, r_{ki})
           + \sum_j l_{1j} |w_j| + \tfrac12 \sum_j l_{2j} w_j^2, \qquad r_{ki} = x_i'w - at_{ki}

@@ -26,8 +26,8 @@ class GridSearch(Method):
     the last variable; the point after it is the best so far.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
-    >>> bowl = FunctionObjective(lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0])
-    >>> GridSearch(axes=[[-1, 0, 1, 2]] * 2).solve(bowl).x
+    >>> objective = FunctionObjective(lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0])
+    >>> GridSearch(axes=[[-1, 0, 1, 2]] * 2).solve(objective).x
     array([ 1., -1.])
     """
 

@@ -13,8 +13,8 @@ class Line:
 
     >>> import numpy as np
     >>> from surefit.solvers.objective.function import FunctionObjective
-    >>> bowl = FunctionObjective(lambda x: x @ x, [2.0], gradient=lambda x: 2 * x)
-    >>> line = Line(bowl, np.array([2.0]), np.array([-4.0]), bowl.at(np.array([2.0])))
+    >>> objective = FunctionObjective(lambda x: x @ x, [2.0], gradient=lambda x: 2 * x)
+    >>> line = Line(objective, np.array([2.0]), np.array([-4.0]), objective.at(np.array([2.0])))
     >>> line.phi(0.5)
     (0.0, 0.0)
     """

@@ -22,8 +22,8 @@ def smoothness_near(objective: Objective, x: Vector) -> float:
     """Return what the loss declares, or an estimate of the curvature at x, a little above.
 
     >>> from surefit.solvers.objective.function import FunctionObjective
-    >>> bowl = FunctionObjective(lambda x: 2 * x @ x, [1.0, 1.0], gradient=lambda x: 4 * x)
-    >>> round(smoothness_near(bowl, np.ones(2)), 6)
+    >>> objective = FunctionObjective(lambda x: 2 * x @ x, [1.0, 1.0], gradient=lambda x: 4 * x)
+    >>> round(smoothness_near(objective, np.ones(2)), 6)
     4.4
     """
     declared = getattr(objective.loss, "smoothness", None)

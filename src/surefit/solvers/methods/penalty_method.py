@@ -18,7 +18,7 @@ from surefit.solvers.objective.constrained_function import ConstrainedObjective
 from surefit.solvers.objective.function import FunctionObjective
 from surefit.solvers.objective.solver import Needs
 
-MOST = 1e12  # beyond this weight the cost drowns the function in rounding
+MOST = 1e12  # beyond this weight rounding of the cost hides the function
 
 
 class PenaltyMethod(Method):

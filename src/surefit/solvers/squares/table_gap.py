@@ -39,8 +39,8 @@ def without_negligible_l1(table: CoordinateTable, rms: Vector, energy: float) ->
     >>> without_negligible_l1(CoordinateTable(1e-13 * one, 0 * one, -free, free), one, 1.0).l1
     array([0.])
     """
-    drowned = (table.l1 > 0) & (table.l1 <= rounding_slopes(rms, energy, np.zeros_like(rms)))
-    return replace(table, l1=np.where(drowned, 0.0, table.l1)) if drowned.any() else table
+    below_rounding = (table.l1 > 0) & (table.l1 <= rounding_slopes(rms, energy, np.zeros_like(rms)))
+    return replace(table, l1=np.where(below_rounding, 0.0, table.l1)) if below_rounding.any() else table
 
 
 class TableGap:

@@ -98,12 +98,12 @@ class Check(Registered, kind="check", folder="surefit.study.checks"):
 
     @classmethod
     @abstractmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Return a small table that triggers the check."""
 
     @classmethod
     @abstractmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Return one close to it that does not."""
 
 

@@ -38,11 +38,11 @@ class BrokenCharacters(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A name whose accent was read as two characters."""
         return Case(pa.table({"a": ["Ren\u00c3\u00a9", "Ann"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """The same name as it should be."""
         return Case(pa.table({"a": ["Ren\u00e9", "Ann"]}))

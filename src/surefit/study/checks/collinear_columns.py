@@ -74,12 +74,12 @@ class CollinearColumns(Check):
         return (names[first], *(names[j] for j in parts)), told
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A sum with a little noise."""
         return cls._case(0.01)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """A sum with much noise."""
         return cls._case(0.5)
 

@@ -38,11 +38,11 @@ class ConstantColumns(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One value."""
         return Case(pa.table({"a": [7.0, 7.0, 7.0], "b": [1.0, 2.5, 3.0]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """One value or nothing, which may tell something."""
         return Case(pa.table({"a": [7.0, None, 7.0], "b": [1.0, 2.5, 3.0]}))

@@ -35,12 +35,12 @@ class ContradictingRows(Check):
         )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """The last row is the first with another target."""
         return cls._case(1.0)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """It differs in one column."""
         return cls._case(1.5)
 

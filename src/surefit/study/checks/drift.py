@@ -76,12 +76,12 @@ class Drift(Check):
             yield Finding(self.name, "note", message, "The tables are of different kinds.", tuple(rest))
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A shift by one deviation."""
         return cls._case(1.0)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Other numbers of the same kind."""
         return cls._case(0.0)
 

@@ -31,11 +31,11 @@ class DuplicateColumns(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A copy under another type."""
         return Case(pa.table({"a": [1.0, 2.0, 4.0], "b": pa.array([1, 2, 4], pa.int8())}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """The same values in another order."""
         return Case(pa.table({"a": [1.0, 2.0, 4.0], "b": pa.array([1, 4, 2], pa.int8())}))

@@ -33,12 +33,12 @@ class DuplicateRows(Check):
         )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """The first row comes again."""
         return cls._case(1.0)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """It differs in one column."""
         return cls._case(1.5)
 

@@ -28,11 +28,11 @@ class EmptyRows(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """The second row."""
         return Case(pa.table({"a": [1.0, None, 3.0], "b": ["x", None, "y"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """No row lacks both."""
         return Case(pa.table({"a": [1.0, None, 3.0], "b": ["x", "z", None]}))

@@ -30,11 +30,11 @@ class Identifiers(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Whole numbers that rise."""
         return Case(pa.table({"a": [3 * place for place in range(30)]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Each comes twice."""
         return Case(pa.table({"a": [3 * (place // 2) for place in range(30)]}))

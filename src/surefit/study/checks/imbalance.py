@@ -30,11 +30,11 @@ class Imbalance(Check):
                 yield replace(finding, columns=(seen.target,))
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Eleven to one."""
         return Case(pa.table({"y": ["no"] * 22 + ["yes"] * 2}), "y")
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Ten to one."""
         return Case(pa.table({"y": ["no"] * 20 + ["yes"] * 2}), "y")

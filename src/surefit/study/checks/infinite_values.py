@@ -30,11 +30,11 @@ class InfiniteValues(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A division by zero."""
         return Case(pa.table({"a": [1.0, float("inf"), 2.0]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Large, but a number."""
         return Case(pa.table({"a": [1.0, 1e300, 2.0]}))

@@ -94,12 +94,12 @@ class LateColumns(Check):
         return any(own[i : i + len(wanted)] == wanted for i in range(len(own) - len(wanted) + 1))
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A reason is given for those who left alone."""
         return cls._case(0)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """It is given for others as well."""
         return cls._case(3)
 

@@ -87,12 +87,12 @@ class LeakingColumns(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """The target with a little noise."""
         return cls._case(0.01)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """The target with much noise."""
         return cls._case(1.0)
 

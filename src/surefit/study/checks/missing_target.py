@@ -34,11 +34,11 @@ class MissingTarget(Check):
         )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One row of four."""
         return Case(pa.table({"a": [1.0, 2.0, 3.0, 5.0], "y": [1.5, None, 2.5, 3.5]}), "y")
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """A gap, but not in the target."""
         return Case(pa.table({"a": [1.0, None, 3.0, 5.0], "y": [1.5, 2.0, 2.5, 3.5]}), "y")

@@ -31,12 +31,12 @@ class MissingTogether(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Two columns lack rows 0 to 4."""
         return cls._case(0)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """The second lacks row 5 in place of row 0."""
         return cls._case(1)
 

@@ -50,11 +50,11 @@ class MissingValues(Check):
         return f"{name!r} lacks {gone:,} of {counted(rows, 'row')} ({100 * gone / rows:.3g} %)"
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One gap, spelt as a word."""
         return Case(pa.table({"a": ["1", "2", "n/a", "4"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """No gap."""
         return Case(pa.table({"a": ["1", "2", "3", "4"]}))

@@ -46,11 +46,11 @@ class MixedTypes(Check):
         return str(odd[0])[:40] if len(odd) else "(not in the sample)"
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One word among numbers."""
         return Case(pa.table({"a": ["1", "2", "three", "4", "2"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """A word for nothing among numbers."""
         return Case(pa.table({"a": ["1", "2", "n/a", "4", "2"]}))

@@ -37,11 +37,11 @@ class NewLevels(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One new value."""
         return Case(pa.table({"a": ["x", "y", "z"]}), against=pa.table({"a": ["x", "y", "x"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """One that is gone."""
         return Case(pa.table({"a": ["x", "y", "x"]}), against=pa.table({"a": ["x", "y", "z"]}))

@@ -68,12 +68,12 @@ class Outliers(Check):
         return f"{count:,} of {name!r} (up to {end:.4g}, where half lie from {first:.4g} to {last:.4g})"
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One beyond the fence, 39 + 3 * 20."""
         return cls._case(90.5)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """One within it."""
         return cls._case(80.5)
 

@@ -56,11 +56,11 @@ class PlaceholderValues(Check):
         }
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A sentinel, twice."""
         return Case(pa.table({"a": [-999, -999, *range(3, 40), 5, 6]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """The same number where others are like it."""
         return Case(pa.table({"a": [-999, -999, *range(-1500, -500, 25), 5, 6]}))

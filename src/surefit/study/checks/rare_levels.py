@@ -43,12 +43,12 @@ class RareLevels(Check):
         )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Nine rows of a level."""
         return cls._case(9)
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Ten."""
         return cls._case(10)
 

@@ -42,11 +42,11 @@ class SchemaChanges(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Words in place of numbers."""
         return Case(pa.table({"a": ["x", "y"]}), against=pa.table({"a": [1.5, 2.0]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Numbers of another type."""
         return Case(pa.table({"a": [3, 9]}), against=pa.table({"a": [1.5, 2.0]}))

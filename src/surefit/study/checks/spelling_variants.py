@@ -36,11 +36,11 @@ class SpellingVariants(Check):
                 )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """A capital letter and a space."""
         return Case(pa.table({"a": ["new york", "paris", "New York ", "paris"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Two cities."""
         return Case(pa.table({"a": ["new york", "paris", "newark", "paris"]}))

@@ -22,11 +22,11 @@ class UnlearnableTarget(Check):
             yield Finding(self.name, "problem", message, "", (seen.target,))
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """One class."""
         return Case(pa.table({"a": [1.0, 2.5, 3.0], "y": ["no", "no", "no"]}), "y")
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """Two classes."""
         return Case(pa.table({"a": [1.0, 2.5, 3.0], "y": ["no", "yes", "no"]}), "y")

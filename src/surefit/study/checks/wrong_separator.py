@@ -30,11 +30,11 @@ class WrongSeparator(Check):
             )
 
     @classmethod
-    def sick(cls) -> Case:
+    def triggering_case(cls) -> Case:
         """Semicolons."""
         return Case(pa.table({"a;b": ["1;2", "3;4"]}))
 
     @classmethod
-    def sound(cls) -> Case:
+    def clean_case(cls) -> Case:
         """One column, and one name."""
         return Case(pa.table({"a b": ["1;2", "3;4"]}))

@@ -83,7 +83,7 @@ class Applied:
     def names(self, table: Any, besides: Sequence[str] = ()) -> tuple[str, ...]:
         """The columns of a table that the model reads; one that lacks some is refused.
 
-        A model that was fitted to an array knows no names: it takes all columns but ``besides``, in order.
+        A model that was fitted to an array has no names: it takes all columns but ``besides``, in order.
         """
         there = stream_of(table)[0].arrow_schema.names
         if self.columns is None:
