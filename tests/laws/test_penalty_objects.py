@@ -146,7 +146,7 @@ def test_it_is_found_under_both_its_names(cls: type[Penalty]) -> None:
 
 
 def test_an_unknown_one_gets_the_nearest() -> None:
-    with pytest.raises(AttributeError, match="no penalty class 'ElasticNett': did you mean 'ElasticNet'"):
+    with pytest.raises(AttributeError, match="no attribute 'ElasticNett': did you mean 'ElasticNet'"):
         surefit.penalties.ElasticNett  # noqa: B018
 
 

@@ -163,7 +163,7 @@ class TestFirth:
 class TestHardCases:
     def test_separation_warns_without_a_penalty_and_only_then(self):
         y = (X[:, 0] > 0).astype(int)
-        with pytest.warns(SeparationWarning, match="apart"):
+        with pytest.warns(SeparationWarning, match="separable"):
             LogisticRegression(C=np.inf).fit(X, y)
         LogisticRegression(C=1e4).fit(X, y)
 
