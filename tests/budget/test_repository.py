@@ -62,6 +62,20 @@ def test_links_between_documents_lead_somewhere() -> None:
     assert not broken
 
 
+def test_the_map_names_files_that_are_there() -> None:
+    """The page of the architecture is read before the code: a path that has moved misleads."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w/]+(?:\.py|\.h|/))`", page))
+    assert len(named) > 40
+    gone = {
+        path for path in named if not (ROOT / path).exists() and not (ROOT / "src/surefit" / path).exists()
+    }
+    assert not gone
+    drawn = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    layers = {path.name for path in (ROOT / "src" / "surefit").iterdir() if (path / "__init__.py").exists()}
+    assert not {layer for layer in layers if layer not in drawn}
+
+
 @pytest.mark.parametrize("line", ["cd /home/ada/surefit", "'C:\\Users\\ada'", "/work/data"])
 def test_the_pattern_finds_machine_paths(line: str) -> None:
     assert HOME.search(line)
