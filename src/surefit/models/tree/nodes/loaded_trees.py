@@ -146,8 +146,9 @@ def check_tree(
     check_fact(tree.leaf_weight, nodes - len(split), "weight of leaves")
     check_fact(tree.leaf_impurity, nodes - len(split), "impurity of leaves")
     check_inner(tree.inner_value, tree.inner_decrease, len(split), width)
-    for own in (others.node, others.column, others.threshold, others.turned, others.agreement):
-        expect(own.shape == others.node.shape == (len(others.node),), "surrogates must have one entry each")
+    listed = (others.column, others.threshold, others.turned, others.agreement)
+    one_each = others.node.ndim == 1 and all(each.shape == others.node.shape for each in listed)
+    expect(one_each, "surrogates must have one entry each")
     if len(others.node):
         rising = others.node[0] >= 0 and others.node[-1] < nodes and (np.diff(others.node) >= 0).all()
         expect(rising and not leaf[others.node].any(), "surrogates must follow the splits they stand in for")
@@ -235,6 +236,7 @@ def check_boosted(nodes: Any, levels: NDArray[np.int64], rounds: int, outputs: i
     start = np.append(nodes.root, count)
     check_starts(start, len(nodes.root), count, "nodes", least=min(1, len(nodes.root)))
     split = np.flatnonzero(nodes.column >= 0)
+    expect((np.maximum(nodes.left, nodes.right) < count).all(), "children must be nodes")  # of leaves, too
     check_links(start, split, nodes.left[split].astype(np.int64), nodes.right[split].astype(np.int64))
     column, by_levels = nodes.column[split], nodes.by_levels[split] != 0
     check_words(column, np.zeros(len(split)), levels, np.inf)
