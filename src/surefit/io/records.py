@@ -152,6 +152,7 @@ def _built(
 ) -> Estimator:
     if inside and not state:
         return _made(cls, parameters)
+    _check_width(cls, state)
     if hasattr(cls, "of_older_file"):
         state = cls.of_older_file(parameters, state)
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
@@ -169,13 +170,18 @@ def _built(
     return model
 
 
-def _check_types(cls: type[Estimator], state: dict[str, Any]) -> None:
-    """Refuse values of other types than a fit leaves."""
-    width, names, schema = (state.get(key) for key in ("n_features_in_", "feature_names_in_", "_schema"))
+def _check_width(cls: type[Estimator], state: dict[str, Any]) -> None:
+    """Refuse a number of columns that nothing could be made for."""
+    width = state.get("n_features_in_")
     if type(width) is not int or not 0 <= width <= MOST_COLUMNS:
         raise FormatError(
             f"a {cls.__name__} has a whole number of up to {MOST_COLUMNS} columns, not {width!r}."
         )
+
+
+def _check_types(cls: type[Estimator], state: dict[str, Any]) -> None:
+    """Refuse values of other types than a fit leaves."""
+    width, names, schema = (state.get(key) for key in ("n_features_in_", "feature_names_in_", "_schema"))
     if names is not None and (not isinstance(names, np.ndarray) or names.shape != (width,)):
         raise FormatError(f"the {width} columns of a {cls.__name__} must have a name each.")
     if schema is not None and not (isinstance(schema, Schema) and schema.width == width):
