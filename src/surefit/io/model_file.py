@@ -31,14 +31,26 @@ def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
 
     text = json.dumps({"format": VERSION, **header}, allow_nan=False)
     content = save(arrays, metadata={"surefit": text, "digest": _digest(text, arrays)})
+    head, body = _in_order(content)
     try:
         with atomic(path) as file:
-            file.write(content)
+            file.write(head)
+            file.write(body)
     except OSError as error:
         raise DataError(
             f"{path} could not be written ({error.strerror or error}): nothing was changed there; "
             "make room, or choose another place."
         ) from error
+
+
+def _in_order(content: bytes) -> tuple[bytes, memoryview]:
+    """The header and the arrays of a file; safetensors lists the metadata in any order, we in one."""
+    (length,) = struct.unpack_from("<Q", content)
+    outer = json.loads(content[8 : 8 + length])
+    metadata = dict(sorted(outer.pop("__metadata__").items()))
+    text = json.dumps({"__metadata__": metadata, **outer}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # so that arrays stand where they can be mapped
+    return struct.pack("<Q", len(text)) + text, memoryview(content)[8 + length :]
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], Arrays]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline as SklearnPipeline
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +23,7 @@ from surefit.core.errors import FormatError, ParameterError
 from surefit.core.parameters import validate
 from surefit.core.registry import members
 from surefit.core.trace import Trace
+from surefit.data.schema import Schema
 from surefit.evaluate.persistence import Saved
 from surefit.evaluate.pipeline import Pipeline
 from surefit.models.base import Estimator
@@ -35,6 +39,7 @@ STATE = (
 )
 OPTIONAL = {"feature_names_in_", "statistic_", "_schema", "_sklearn_output_config"}
 OUTPUTS = ("default", "pandas", "polars", None)  # what ``set_output`` knows
+MOST_COLUMNS = 2**26  # half a GiB for a number of each
 
 Known = Mapping[str, type[Any]]
 
@@ -147,6 +152,7 @@ def _built(
 ) -> Estimator:
     if inside and not state:
         return _made(cls, parameters)
+    _check_width(cls, state)
     if hasattr(cls, "of_older_file"):
         state = cls.of_older_file(parameters, state)
     allowed = {f"{entry.name}_" for entry in fields(cls.learns)} | set(STATE)
@@ -157,9 +163,69 @@ def _built(
     ):
         raise FormatError(f"a {cls.__name__} has the values {sorted(allowed)}, not {sorted(state)}.")
     _check_output(cls, state)
+    _check_types(cls, state)
     model = _made(cls, parameters)
     model.__dict__.update(later | state, trace_=Trace(), diagnosis_=Diagnosis())
+    model.check_loaded()
     return model
+
+
+def _check_width(cls: type[Estimator], state: dict[str, Any]) -> None:
+    """Refuse a number of columns that nothing could be made for."""
+    width = state.get("n_features_in_")
+    if type(width) is not int or not 0 <= width <= MOST_COLUMNS:
+        raise FormatError(
+            f"a {cls.__name__} has a whole number of up to {MOST_COLUMNS} columns, not {width!r}."
+        )
+
+
+def _check_types(cls: type[Estimator], state: dict[str, Any]) -> None:
+    """Refuse values of other types than a fit leaves."""
+    width, names, schema = (state.get(key) for key in ("n_features_in_", "feature_names_in_", "_schema"))
+    if names is not None and (not isinstance(names, np.ndarray) or names.shape != (width,)):
+        raise FormatError(f"the {width} columns of a {cls.__name__} must have a name each.")
+    if schema is not None and not (isinstance(schema, Schema) and schema.width == width):
+        raise FormatError(f"the schema of a {cls.__name__} must have its {width} columns.")
+    for name, hint in _learnt_types(cls.learns).items():
+        if f"{name}_" in state and not _is_of(state[f"{name}_"], hint):
+            found, words = type(state[f"{name}_"]).__name__, _in_words(hint)
+            raise FormatError(f"{name}_ of a {cls.__name__} must be {words}, and the file has a {found}.")
+
+
+@cache
+def _learnt_types(learns: type) -> dict[str, Any]:
+    hints = get_type_hints(learns)
+    return {entry.name: hints[entry.name] for entry in fields(learns)}
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value has the type that an annotation names; what it leaves open may be anything."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if origin is UnionType:
+        return any(_is_of(value, each) for each in inner)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin is np.ndarray:
+        (kind,) = get_args(inner[1])
+        return isinstance(value, np.ndarray) and (kind is Any or value.dtype == kind)
+    if origin is list:
+        return isinstance(value, list) and all(_is_of(each, inner[0]) for each in value)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_is_of(each, inner[0]) for each in value)
+    if hint is float:
+        return type(value) in (int, float)
+    if hint in (int, bool, str):
+        return type(value) is hint
+    return isinstance(value, origin or hint)
+
+
+def _in_words(hint: Any) -> str:
+    if get_origin(hint) is np.ndarray:
+        (kind,) = get_args(get_args(hint)[1])
+        return "an array" if kind is Any else f"an array of {np.dtype(kind).name}"
+    return getattr(hint, "__name__", None) or str(hint)
 
 
 def _built_chooser(

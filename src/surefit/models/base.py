@@ -86,6 +86,11 @@ class Estimator(
         """What this instance can be fed; for most, what its class says."""
         return self.accepts
 
+    def check_loaded(self) -> None:
+        """Refuse, with a FormatError, what a file says that no fit can have left: kernels and loops rely on
+        it. What has the wrong type was refused before.
+        """
+
     def _iteration_limit(self) -> int | None:
         """How many outer iterations ``_learn`` may record; 0 for a closed form, None if not known."""
         return 0

@@ -27,6 +27,7 @@ from surefit.stats.base import Joint, Statistic
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 MAX_DEPTH = 20
+MOST_TEXT = 2**28  # bytes of an array of strings
 Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
 Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
@@ -231,12 +232,18 @@ def _decode_strings(
         or (np.diff(offsets) < 0).any()
     ):
         raise FormatError("the file's strings are damaged.")
+    kind = object if value.get("kind") == "object" else str
+    longest = int(np.diff(offsets).max(initial=0))
+    if (
+        kind is str and 4 * longest * (len(offsets) - 1) > MOST_TEXT
+    ):  # numpy gives each the room of the longest
+        raise FormatError("the file's strings would take more memory than a model's may.")
     raw = blob.tobytes()
     try:
         items = [raw[a:b].decode() for a, b in pairwise(offsets)]
     except UnicodeDecodeError:
         raise FormatError("the file's strings are not valid UTF-8.") from None
-    return np.array(items, dtype=object if value.get("kind") == "object" else str).reshape(shape)
+    return np.array(items, dtype=kind).reshape(shape)
 
 
 def _build(cls: Any, content: Mapping[str, Any]) -> Any:

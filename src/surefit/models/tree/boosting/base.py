@@ -34,7 +34,9 @@ from surefit.models.tree.boosting.rounds import Part, Rounds, Setup, Stopping
 from surefit.models.tree.boosting.rows import BoostData, Draw, answered, drawn_apart, losses_again, prepared
 from surefit.models.tree.boosting.scoring import scorer_of
 from surefit.models.tree.boosting.trees import BoostedTrees, joined
+from surefit.models.tree.nodes.loaded_trees import check_boosted, check_classes, check_levels, expect
 from surefit.models.tree.nodes.parameters import Target
+from surefit.models.tree.rows.bins import MOST_BINS
 from surefit.models.tree.rows.matrix import Levels, matrix_of
 from surefit.models.tree.rows.row_draws import HeldOutRows
 from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
@@ -159,6 +161,17 @@ class HistGradientBoosting(TreeRows, abstract=True):
         if reset:
             self._apart = (X_val, y_val, sample_weight_val) if given else None
         return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
+
+    def check_loaded(self) -> None:
+        """Refuse arrays of a file that are no boosted trees."""
+        outputs, labels = self.n_trees_per_iteration_, getattr(self, "classes_", None)
+        levels = check_levels(self.levels_, self.n_features_in_, MOST_BINS)
+        check_boosted(self._boosted_trees().nodes, levels, self.n_iter_, outputs)
+        needed = 1 if labels is None or check_classes(labels, 1) == (2,) else self._boost_loss().outputs
+        expect(
+            outputs == needed and self.baseline_.shape == (outputs,),
+            "every output must have its trees and its baseline",
+        )
 
     def _target(self, batch: Batch, weight: Vector | None) -> Target:
         return Target(np.asarray(batch.y).reshape(len(batch), -1))

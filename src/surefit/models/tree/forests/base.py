@@ -41,9 +41,16 @@ from surefit.models.tree.nodes.forest_arrays import (
     tree_nodes,
 )
 from surefit.models.tree.nodes.forest_store import ForestStore
+from surefit.models.tree.nodes.loaded_trees import (
+    check_classes,
+    check_forest,
+    check_levels,
+    check_samples,
+    expect,
+)
 from surefit.models.tree.nodes.node_arrays import Nodes
 from surefit.models.tree.nodes.parameters import Target, scaled_by
-from surefit.models.tree.rows.matrix import find_levels, level_counts, matrix_of, whole
+from surefit.models.tree.rows.matrix import MOST_LEVELS, find_levels, level_counts, matrix_of, whole
 from surefit.models.tree.rows.zero_weight_classes import drop_zero_weight_classes
 from surefit.models.tree.streams.errors import StreamedErrors, judged, judged_with_leaves
 from surefit.models.tree.streams.setup import is_streamed, open_stream, stream_evidence, stream_facts
@@ -183,6 +190,22 @@ class Forest(TreeRows, abstract=True):
         from surefit.models.tree.nodes.older_files import forest_of_older_file
 
         return forest_of_older_file(state)
+
+    def check_loaded(self) -> None:
+        """Refuse arrays of a file that are no forest."""
+        width, labels = self.n_features_in_, getattr(self, "classes_", None)
+        classes = () if labels is None else check_classes(labels, self.n_outputs_)
+        forest, trees = self._stored(), len(self.tree_seeds_)
+        check_forest(forest, check_levels(self.levels_, width, MOST_LEVELS), classes, self.n_outputs_)
+        check_samples(
+            forest, self.draws_, self.rows_, self.row_cumulative_, self.leaf_member_, self.member_target_
+        )
+        expect(self.tree_seeds_.shape == (forest.trees,), "every tree must have its seed")
+        expect(self.loss_curve_.shape == self.loss_trees_.shape, "losses must have one entry a block")
+        counted = np.concatenate([[0], self.loss_trees_.reshape(-1), [trees]])
+        expect((np.diff(counted) >= 0).all(), "blocks of trees must ascend")
+        expect(self.oob_answers_.ndim == 2, "answers out of bag must be a table")
+        expect(1 <= self.max_features_ <= width, "columns that were looked at must be in the table")
 
     def _iteration_limit(self) -> int:
         return -(-self.n_estimators // BLOCK)

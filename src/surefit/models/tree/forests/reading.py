@@ -24,7 +24,7 @@ from surefit.models.tree.growing.forest_samples import drawn_by, drawn_counts, d
 from surefit.models.tree.nodes.forest_arrays import answers_in_units, leaf_places, loss_unit
 from surefit.models.tree.nodes.node_arrays import Nodes, decision_path
 from surefit.models.tree.nodes.parameters import as_parameters
-from surefit.models.tree.rows.matrix import matrix_of
+from surefit.models.tree.rows.matrix import MOST_BYTES, matrix_of
 from surefit.models.tree.targets.base import FittedRows, fitted_rows
 from surefit.models.tree.trees.base import DecisionTree, fitted_tree
 from surefit.resample.streams import stream
@@ -145,6 +145,11 @@ class ReadableForest(Forest, abstract=True):
     def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """The rows that each tree was grown from, as often as they were drawn."""
         check_is_fitted(self)
+        if 8 * self.rows_ + 4 * abs(self.draws_) * len(self.tree_seeds_) > MOST_BYTES:
+            raise RefusalError(
+                f"the samples of {len(self.tree_seeds_)} trees from {self.rows_} rows would take more than "
+                f"{MOST_BYTES / 2**30:g} GiB: draw those of one tree at a time from its seed in tree_seeds_."
+            )
         if not self.draws_:
             return [np.arange(self.rows_, dtype=np.int32)] * len(self.tree_seeds_)
         seeds, by = self.tree_seeds_.tolist(), drawn_by(self.row_cumulative_)

@@ -4,7 +4,8 @@
 ``compact_forest`` and ``forest_store`` keep the same in as few bytes as it takes, with ``leaf_slots`` and
 ``leaf_values`` for what leaves say, and ``node_facts`` adds up again what inner nodes would say.
 ``forest_arrays`` takes single trees out of a forest, ``surrogate_arrays`` are splits that stand in for
-missing values, ``parameters`` is what an estimator learns, and ``older_files`` reads earlier formats.
+missing values, ``parameters`` is what an estimator learns, ``older_files`` reads earlier formats, and
+``loaded_trees`` refuses what no fit can have left.
 ``criteria`` has impurities, gains and medians, ``candidate_splits`` lists all splits that a node allows.
 
 To add a criterion, write its sums in ``cpp/kernels/split_criteria.h`` and its formula in ``criteria``.
@@ -18,6 +19,7 @@ __all__ = [
     "forest_arrays",
     "forest_store",
     "leaf_values",
+    "loaded_trees",
     "node_arrays",
     "older_files",
     "parameters",

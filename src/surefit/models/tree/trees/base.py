@@ -30,10 +30,12 @@ from surefit.models.tree.export.formats import as_json, as_python, as_sql, as_te
 from surefit.models.tree.export.leaf_boxes import LeafBoxes, boxes
 from surefit.models.tree.growing.binned_search import ALL_VALUES, EXACT_CELLS, grow_by_bins, supports_bins
 from surefit.models.tree.nodes.compact_tree import CompactTree, compact_tree
+from surefit.models.tree.nodes.loaded_trees import check_classes, check_levels, check_tree, expect
 from surefit.models.tree.nodes.node_arrays import Nodes, TreeStructure, TreeView, decision_path
 from surefit.models.tree.nodes.parameters import Target, TreeParameters, as_parameters, in_units, scaled_by
 from surefit.models.tree.nodes.surrogate_arrays import Surrogates
 from surefit.models.tree.rows.matrix import (
+    MOST_LEVELS,
     find_levels,
     level_counts,
     matrix_of,
@@ -92,6 +94,15 @@ class DecisionTree(TreeRows, abstract=True):
         from surefit.models.tree.nodes.older_files import tree_of_older_file
 
         return tree_of_older_file(state, cls.kernel_criteria[parameters["criterion"]])
+
+    def check_loaded(self) -> None:
+        """Refuse arrays of a file that are no tree."""
+        width, labels = self.n_features_in_, getattr(self, "classes_", None)
+        classes = () if labels is None else check_classes(labels, self.n_outputs_)
+        levels = check_levels(self.levels_, width, MOST_LEVELS)
+        check_tree(self._kept(), self._surrogates(), levels, classes, self.n_outputs_)
+        expect(self.importance_.shape in ((0,), (width,)), "every column must have its importance")
+        expect(1 <= self.max_features_ <= width, "columns that were looked at must be in the table")
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         from surefit.models.tree.streams.setup import is_streamed
