@@ -160,7 +160,7 @@ def integrated(distribution: Any, function: Function) -> Any:
     value: Any = 0.0
     size: Any = 0.0
     error: Any = 0.0
-    for end, sign in zip(distribution._ends, (-1.0, 1.0), strict=True):
+    for end, sign in zip(distribution.ends, (-1.0, 1.0), strict=True):
         side = _Side(distribution, function, middle, end, sign * unit)
         panels = _refined(side)
         rest, unsure = side.beyond(panels.reach)
@@ -217,7 +217,7 @@ def summed(distribution: Any, function: Function) -> Any:
     Of an endless support, a stretch that holds nearly all of the probability comes first; it is doubled until
     the next one adds nothing to the sum.
     """
-    low, high = first, last = distribution._ends
+    low, high = first, last = distribution.ends
     centre = distribution.median if high - low >= _TERMS else low
     if high - low >= _TERMS:
         low, high = (_last(distribution, centre, end, sign) for end, sign in ((low, -1.0), (high, 1.0)))

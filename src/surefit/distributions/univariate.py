@@ -67,7 +67,7 @@ class Univariate(Distribution, abstract=True):
     def _tail(self, x: Any, tail: Callable[[Array], Any], below: float, above: float) -> Any:
         x = np.asarray(x, dtype=np.float64)
         place = np.floor(x) if self.discrete else x
-        low, high = self._ends
+        low, high = self.ends
         with np.errstate(all="ignore"):
             value = tail(np.where((place >= low) & (place < high), place, self._inner))
         value = np.where(place < low, below, np.where(place >= high, above, value))
@@ -76,7 +76,7 @@ class Univariate(Distribution, abstract=True):
     def quantile(self, q: Any) -> Any:
         """Return the least x whose cdf reaches q; NaN for a q outside [0, 1]."""
         q = np.asarray(q, dtype=np.float64)
-        low, high = self._ends
+        low, high = self.ends
         inner = np.where((q > 0) & (q < 1), q, 0.5)
         with np.errstate(all="ignore"):
             value = self._quantile(inner)
@@ -89,7 +89,7 @@ class Univariate(Distribution, abstract=True):
 
     def _whole_quantile(self, q: Array) -> Array:
         """Double the reach until the cdf is there, then halve the bracket."""
-        low, high = self._ends
+        low, high = self.ends
         below = np.full(q.shape, low - 1.0)
         reach = np.ones(q.shape)
         short = np.ones(q.shape, dtype=np.bool_)
@@ -105,14 +105,15 @@ class Univariate(Distribution, abstract=True):
         return above
 
     @property
-    def _ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:
+        """The ends of the support, which may be infinite."""
         low, high = self.support.low, self.support.high
         return -math.inf if low is None else low, math.inf if high is None else high
 
     @property
     def _inner(self) -> float:
         """Some point of the support."""
-        low, high = self._ends
+        low, high = self.ends
         if self.discrete:
             return low
         if math.isinf(low):
@@ -207,5 +208,5 @@ def _within(support: Interval, x: Array) -> Any:
 
 def covers(large: Univariate, small: Univariate) -> bool:
     """Whether the support of one distribution contains that of the other."""
-    (low, high), (first, last) = large._ends, small._ends
+    (low, high), (first, last) = large.ends, small.ends
     return low <= first and last <= high
