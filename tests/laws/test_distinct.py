@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn import preprocessing
 
+import surefit
 from surefit.data.batches import distinct as levels_of_columns
 from surefit.data.batches.distinct import counted, distinct, places
 
@@ -91,3 +94,61 @@ def test_cells_that_cannot_be_looked_up_are_an_error():
         distinct(cells)
     with pytest.raises(TypeError, match="uniformly strings or numbers"):
         places(cells, np.array(LEVELS, dtype=object))
+
+
+WHOLE = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+def ranges(dtype: type) -> list[tuple[int, int]]:
+    """The whole range of a type, and both ends of it."""
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return [(low, high), (high - 50, high), (low, low + 50)]
+
+
+@pytest.mark.parametrize("rows", [300, 40_000], ids=["short", "long"])
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_whole_numbers_at_the_ends_of_their_type_keep_their_levels(dtype, rows):
+    for low, high in ranges(dtype):
+        cells = np.random.default_rng(0).integers(low, high, size=rows, dtype=dtype, endpoint=True)
+        cells[:2] = low, high
+        expected, codes, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        found, own = distinct(cells)
+        known, sums = counted(cells, None)
+        assert found.dtype == known.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(known, expected)
+        np.testing.assert_array_equal(own, codes)
+        np.testing.assert_array_equal(sums, counts)
+        half = np.where(codes % 2 == 0, codes // 2, -1)
+        np.testing.assert_array_equal(places(cells, expected[::2]), half)
+
+
+@pytest.mark.parametrize("other", [np.int8, np.int64, np.uint64, np.float64])
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_whole_numbers_of_two_types_are_compared_as_numbers(dtype, other):
+    ends = [0, 1] if other is np.float64 else [np.iinfo(other).min, np.iinfo(other).max, 0, 1]
+    cells = np.array([*ends, 2.0**63, 2.0**64] if other is np.float64 else ends, dtype=other)
+    for low, high in ranges(dtype):
+        levels = np.unique(np.array([low, low + 1, high - 1, high], dtype=dtype))
+        known = {int(level): code for code, level in enumerate(levels)}
+        assert places(cells, levels).tolist() == [known.get(int(cell), -1) for cell in cells]
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+@pytest.mark.parametrize("name", ["TargetEncoder", "OneHotEncoder", "OrdinalEncoder"])
+def test_encoders_agree_with_scikit_learn_over_the_whole_range_of_a_type(name, dtype):
+    rng = np.random.default_rng(0)
+    for low, high in ranges(dtype):
+        X = rng.integers(low, high, size=(300, 2), dtype=dtype, endpoint=True)
+        X[:2] = [[low], [high]]
+        y = rng.normal(size=len(X))
+        ours, theirs = (getattr(room, name)().fit(X, y) for room in (surefit, preprocessing))
+        for mine, other in zip(ours.categories_, theirs.categories_, strict=True):
+            assert mine.dtype == other.dtype
+            np.testing.assert_array_equal(mine, other)
+        found, expected = (sp.csr_array(model.transform(X)).toarray() for model in (ours, theirs))
+        # Means of up to 300 targets, which the two add up in other orders.
+        np.testing.assert_allclose(found, expected, rtol=0, atol=300 * np.finfo(float).eps * np.abs(y).max())
+        if name != "TargetEncoder":
+            np.testing.assert_array_equal(ours.inverse_transform(ours.transform(X)), X)
+        assert surefit.verify(ours, X, y).holds

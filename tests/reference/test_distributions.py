@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from surefit import distributions as d
-from surefit.core.errors import DataError
+from surefit.core.errors import DataError, RefusalError
 from surefit.distributions.special import binomial_log, log_gamma, poisson_log
 
 COIN_DATA = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
@@ -311,3 +311,69 @@ def test_posterior_mode_and_mean() -> None:
 def test_what_cannot_be_fitted_says_why(fit: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         fit()
+
+
+CONTINUOUS = [
+    d.Normal(),
+    d.Exponential(2.0),
+    d.Beta(0.5, 0.5),
+    d.Beta(30000.0, 10000.0),
+    d.StudentT(3.0),
+    d.LogNormal(),
+    d.Gamma(0.05, 1.0),
+    d.Lomax(1.5),
+    d.Uniform(1e6, 1e6 + 3),
+    d.Weibull(0.7),
+    d.Pareto(1.2),
+]
+
+
+@pytest.mark.parametrize("one", CONTINUOUS, ids=repr)
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.3, 0.5, 0.77, 0.9, 0.999])
+def test_the_expectation_of_an_indicator_is_a_probability(one: Any, share: float) -> None:
+    edge = float(one.quantile(share))
+    above, below = one.expectation(lambda x: np.array([x > edge, x <= edge]))
+    assert above == pytest.approx(float(one.survival(edge)), abs=1e-10)
+    assert below == pytest.approx(float(one.cdf(edge)), abs=1e-10)
+
+
+def test_jumps_near_the_edges_of_panels_are_found() -> None:
+    one = d.Exponential(2.0)
+    for edge in np.linspace(0.01, 3.0, 199):
+        assert float(one.expectation(lambda x, at=edge: x > at)) == pytest.approx(
+            np.exp(-2 * edge), abs=1e-10
+        )
+
+
+@pytest.mark.parametrize(
+    ("one", "function"),
+    [
+        (d.Exponential(2.0), lambda x: np.exp(2 * x)),
+        (d.Exponential(2.0), lambda x: np.exp(3 * x)),
+        (d.StudentT(1.0), np.abs),
+        (d.StudentT(1.0), lambda x: x),
+        (d.StudentT(2.0), np.square),
+        (d.LogNormal(), np.exp),
+        (d.Normal(), lambda x: np.exp(x**2 / 2)),
+        (d.Beta(0.5, 1.0), lambda x: 1 / x),
+        (d.Uniform(), lambda x: 1 / x),
+        (d.Pareto(1.0), lambda x: x),
+        (d.Normal(), np.log),
+        (d.Geometric(0.5), lambda x: 2.0**x),
+        (d.Poisson(3.0), lambda x: np.exp(x**2)),
+    ],
+)
+def test_what_does_not_converge_is_refused(one: Any, function: Any) -> None:
+    with pytest.raises(
+        RefusalError, match=r"cannot be computed, for the .*: give a function that grows"
+    ) as caught:
+        one.expectation(function)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_hardly_converges_is_right() -> None:
+    assert float(d.Exponential(2.0).expectation(lambda x: np.exp(1.9 * x))) == pytest.approx(20.0, rel=1e-9)
+    assert float(d.Normal().expectation(lambda x: np.exp(x**2 / 4))) == pytest.approx(np.sqrt(2), rel=1e-12)
+    assert float(d.StudentT(2.1).expectation(np.square)) == pytest.approx(21.0, rel=1e-9)
+    # Failures before the first success: 0.5 times the sum of 0.95^k over k from 0 on.
+    assert float(d.Geometric(0.5).expectation(lambda x: 1.9**x)) == pytest.approx(10.0)

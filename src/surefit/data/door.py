@@ -21,7 +21,13 @@ from surefit.data.batches.batch import Batch
 from surefit.data.batches.cells import Cells, cells_of, declared_levels, kind_of_cells
 from surefit.data.batches.deferred_batch import LateBatch
 from surefit.data.checks.cells import Checked, check_weights
-from surefit.data.checks.explain import explain, explain_dates, explain_target
+from surefit.data.checks.explain import (
+    explain,
+    explain_dates,
+    explain_missing_target,
+    explain_names,
+    explain_target,
+)
 from surefit.data.checks.float_range import refuse_extreme_target
 from surefit.data.files import is_path
 from surefit.data.read import find_reader, read, read_like, with_columns
@@ -91,6 +97,9 @@ def admit(
         return _admit_source(estimator, accepts, X, y, weight, reset, classes)
     if accepts.target != "none" and y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    words = explain_missing_target(y) if accepts.target != "none" else None
+    if words is not None:
+        raise DataError(words)
     if accepts.target == "any":
         accepts = replace(accepts, target=_kind_of_target(y, reset, classes))
     words = explain_target(type(estimator).__name__, y) if accepts.target == "number" else None
@@ -126,6 +135,11 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
     from sklearn.utils import check_array, check_consistent_length
     from sklearn.utils.validation import column_or_1d, validate_data
 
+    words = explain_names(X)
+    if words is not None:
+        raise DataError(words)
+    if isinstance(X, np.ndarray) and X.shape[1:] == (0,):
+        raise DataError(str(explain(type(estimator).__name__, X, accepts.missing)))
     cells = cells_of(X, accepts.missing)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     estimator.n_features_in_ = cells.shape[1]
@@ -165,7 +179,7 @@ def _validated(
         number = accepts.target == "number"
         X, y = validate_data(estimator, X, y, multi_output=accepts.several_targets, y_numeric=number, **how)
         return _contiguous(X), y
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         own = isinstance(error, TypeError) and not hasattr(X, "columns")  # words that users look for
         own = own or "inconsistent numbers of samples" in str(error)
         sentence = None if own else explain(type(estimator).__name__, X, accepts.missing)

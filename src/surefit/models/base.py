@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.blas_threads import one_blas_thread
 from surefit.core.certificate import Certificate, CertificateWarning
 from surefit.core.diagnosis import Diagnosis, diagnose
-from surefit.core.errors import DataError, warn
+from surefit.core.errors import DataError, SurefitError, warn
 from surefit.core.parameters import validate
 from surefit.core.registry import Registered
 from surefit.core.trace import Trace
@@ -27,7 +27,7 @@ from surefit.data.source import MappedSource, Source
 from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.candidate import Candidate
-from surefit.models.float_range import refuse_extreme_columns
+from surefit.models.float_range import FEW, refuse_endless_answers, refuse_extreme_columns
 
 PLAIN = {type(None), bool, int, float, str}
 ALSO_CLONED = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}  # beside the parameters
@@ -135,9 +135,14 @@ class Estimator(
         except RangeError as error:
             refuse_extreme_columns(source, error.limits)  # which knows the columns' names
             raise
-        except (ArithmeticError, np.linalg.LinAlgError):
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
             refuse_extreme_columns(source)
-            raise
+            if isinstance(error, SurefitError):
+                raise
+            raise DataError(
+                f"{type(self).__name__}: arithmetic failed ({str(error).rstrip('.')}), for numbers too "
+                "large, small or few: bring columns, target and weights nearer to 1, or give more rows."
+            ) from error
         if not np.isfinite(learned.certificate.value):
             refuse_extreme_columns(source)
         return learned
@@ -192,20 +197,37 @@ class Estimator(
         """The classes as words, for the columns of answers; none before the fit."""
         return [str(label) for label in self.__dict__.get("classes_", ())]
 
-    def _answer(self, method: Callable[[Any], Any], X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
+    def _answer(
+        self,
+        method: Callable[[Any], Any],
+        X: Any,
+        to: Any = None,
+        names: Sequence[str] = (),
+        *,
+        logarithms: bool = False,
+    ) -> Any:
         """Apply ``method`` to checked rows: at once for rows in memory, batch by batch for a source.
 
-        ``to`` is a file for the answers of a source, written as they come, under ``names``.
+        ``to`` is a file for the answers of a source, written as they come, under ``names``. Answers are
+        finite where the rows are; ``logarithms`` may be -inf.
         """
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
         rows = admit_rows(self, self._accepted(), X)
         if not isinstance(rows, MappedSource):
+            answer = method(rows)
+            # Few answers are looked at here, without a call: a row is to be answered for at once.
+            if (
+                type(answer) is not np.ndarray
+                or answer.size > FEW
+                or (answer.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(answer), axis=None))
+            ):
+                refuse_endless_answers(type(self).__name__, rows, answer, logarithms=logarithms)
             if to is None:
-                return method(rows)
-            write_columns(to, names, [method(rows)])
+                return answer
+            write_columns(to, names, [answer])
             return None
-        answers = choose_engine(rows).map(_OfRows(method), rows)
+        answers = choose_engine(rows).map(_OfRows(method, type(self).__name__, logarithms), rows)
         if to is None:
             blocks = list(answers)
             if not blocks:
@@ -266,9 +288,13 @@ def has_callbacks(estimator: Any) -> bool:
 @dataclass(frozen=True, slots=True)
 class _OfRows:
     method: Callable[[Any], Any]
+    who: str
+    logarithms: bool
 
     def __call__(self, batch: Batch) -> Any:
-        return self.method(batch.X)
+        answer = self.method(batch.X)
+        refuse_endless_answers(self.who, batch.X, answer, logarithms=self.logarithms)
+        return answer
 
 
 class _CallbackWatch:

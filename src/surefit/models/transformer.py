@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from surefit.data.batches.batch import Batch
 from surefit.data.door import admit_rows, is_streamed
 from surefit.data.schema import Column
 from surefit.data.source import MappedSource, Source, is_source
+from surefit.models.float_range import FEW, refuse_endless_answers
 from surefit.models.updating import OneStatistic
 
 _FLOATS = (np.float64, np.float32)
@@ -37,7 +39,16 @@ class _InMemory(TransformerMixin, OneStatistic, abstract=True):
 
     def _checked_and_mapped(self, X: Any) -> Any:
         """Check rows in memory, then map them."""
-        return self._transform(admit_rows(self, self._accepted(), X))
+        rows = admit_rows(self, self._accepted(), X)
+        out = self._transform(rows)
+        # As for predictions, few numbers are looked at without a call.
+        if (
+            type(out) is not np.ndarray
+            or out.size > FEW
+            or (out.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(out), axis=None))
+        ):
+            refuse_endless_answers(type(self).__name__, rows, out)
+        return out
 
 
 class _OverSources:
@@ -66,7 +77,8 @@ class Transformer(_OverSources, _InMemory, abstract=True):
     """
 
     def _over(self, source: Source) -> Source:
-        return mapped(source, [str(name) for name in self.get_feature_names_out()], MapRows(self._transform))
+        names = [str(name) for name in self.get_feature_names_out()]
+        return mapped(source, names, MapRows(partial(finite_map, self, self._transform)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -95,8 +107,8 @@ class Invertible(Transformer, abstract=True):
                     "inverse_transform takes an array, a frame or a source that transform returned."
                 )
             names = [str(name) for name in self.get_feature_names_in()]
-            return mapped(X, names, MapRows(self._inverse_transform))
-        return self._inverse_transform(self._check_transformed(X))
+            return mapped(X, names, MapRows(partial(finite_map, self, self._inverse_transform)))
+        return finite_map(self, self._inverse_transform, self._check_transformed(X))
 
     def get_feature_names_in(self) -> Any:
         """The names of the columns that went in: x0, x1, ... where they had none."""
@@ -113,6 +125,13 @@ class ColumnwiseTransformer(OneToOneFeatureMixin, Invertible, abstract=True):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def finite_map(transformer: Any, function: Callable[[Any], Any], rows: Any) -> Any:
+    """Map checked rows; where finite ones would not stay finite, that is an error."""
+    out = function(rows)
+    refuse_endless_answers(type(transformer).__name__, rows, out)
+    return out
 
 
 def mapped(source: Source, names: list[str], function: Callable[[Batch], Batch]) -> MappedSource:

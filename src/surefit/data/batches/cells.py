@@ -104,6 +104,11 @@ def column_numbers(X: Any, index: int, name: str) -> NDArray[np.float64]:
         return np.where(np.isnat(values), np.nan, days)
     try:
         return values.astype(np.float64)
+    except OverflowError:
+        raise DataError(
+            f"column {name!r} holds a whole number beyond the range of floats: divide it by a power of ten, "
+            "or leave its row out."
+        ) from None
     except (TypeError, ValueError):
         raise DataError(_not_numbers(name, "category")) from None
 

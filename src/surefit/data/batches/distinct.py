@@ -48,7 +48,7 @@ def places(values: NDArray[Any], levels: NDArray[Any]) -> Codes:
         low, span = int(levels.min()), int(levels.max()) - int(levels.min())
         if span <= 16 * len(levels) + 1024 or span <= len(values):
             return _looked_up(values, levels, low, span)
-    if values.dtype.kind in "biuf" and levels.dtype.kind in "biuf":
+    if values.dtype.kind in "biuf" and levels.dtype.kind in "biuf" and _compare_exactly(values, levels):
         return _searched(values, levels)
     known = {_key(level): code for code, level in enumerate(levels.tolist())}
     if values.dtype.kind == "O" and _NAN not in known and not _share_objects(values):
@@ -95,13 +95,21 @@ def _is_narrow(values: NDArray[Any]) -> bool:
     return len(values) > 0 and int(values.max()) - int(values.min()) <= 4 * len(values) + 1024
 
 
-def _steps(values: NDArray[Any]) -> NDArray[np.intp]:
-    steps: NDArray[np.intp] = (values - values.min()).astype(np.intp, copy=False)
+def _steps(values: NDArray[Any], low: int | None = None) -> NDArray[np.intp]:
+    """How far whole numbers lie above the least, or above ``low``: exact where the steps are few.
+
+    Differences wrap around in 64 bits without a sign, of any type, and the wrapping undoes itself; in
+    the narrow type of a column they would not (127 - (-128) is -1 in int8).
+    """
+    least = np.uint64((int(values.min()) if low is None else low) % 2**64)
+    steps: NDArray[np.intp] = (values.astype(np.uint64) - least).astype(np.intp)
     return steps
 
 
 def _shifted(steps: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
-    found: NDArray[Any] = steps.astype(values.dtype) + values.min()
+    """Whole numbers of the type of ``values`` from their steps above the least."""
+    least = np.uint64(int(values.min()) % 2**64)
+    found: NDArray[Any] = (steps.astype(np.uint64) + least).astype(values.dtype)
     return found
 
 
@@ -211,11 +219,19 @@ def _mixed(values: NDArray[Any]) -> str:
 
 def _looked_up(values: NDArray[Any], levels: NDArray[Any], low: int, span: int) -> Codes:
     table = np.full(span + 2, -1, dtype=np.int32)  # the last entry is for what lies outside
-    table[levels.astype(np.intp) - low] = np.arange(len(levels), dtype=np.int32)
-    steps = values.astype(np.intp) - low
+    table[_steps(levels, low)] = np.arange(len(levels), dtype=np.int32)
+    steps = _steps(values, low)
     if len(values) == 0 or int(values.min()) < low or int(values.max()) > low + span:
         steps[(values < low) | (values > low + span)] = span + 1
     return table[steps]
+
+
+def _compare_exactly(values: NDArray[Any], levels: NDArray[Any]) -> bool:
+    """Whether numpy compares the two without rounding: whole numbers of 64 bits it may turn into floats."""
+    together = np.result_type(values, levels)
+    return together.kind != "f" or not any(
+        array.dtype.kind in "iu" and array.dtype.itemsize == 8 for array in (values, levels)
+    )
 
 
 def _searched(values: NDArray[Any], levels: NDArray[Any]) -> Codes:

@@ -14,7 +14,7 @@ from surefit.core.errors import DataError
 from surefit.data.batches.batch import Batch
 from surefit.data.batches.column_batch import ColumnBatch
 from surefit.data.batches.table import Table
-from surefit.data.checks.float_range import refuse_extreme_target
+from surefit.data.checks.float_range import LARGEST, refuse_extreme_target
 from surefit.data.checks.schemas import is_number
 from surefit.data.schema import Column
 
@@ -172,6 +172,12 @@ def check_weights(
         raise DataError(
             f"{below}sample_weight of row {start + row} is {array[row]:g}; "
             "weights must be finite and not negative."
+        )
+    largest = float(array.max(initial=0.0))
+    if largest > LARGEST:
+        raise DataError(
+            f"sample_weight goes up to {largest:g}, and beyond {LARGEST:g} sums of weighted squares leave "
+            "the range of floats: divide the weights by a power of ten."
         )
     if whole and not array.any():
         raise DataError(

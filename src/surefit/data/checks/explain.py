@@ -38,6 +38,14 @@ def _of_array(who: str, array: Any, missing_allowed: bool) -> str | None:
         )
     if array.dtype.kind == "c":
         return "Complex data not supported: give real and imaginary parts as columns of their own."
+    if array.ndim == 2 and array.shape[1] == 0:
+        return (
+            f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required by {who}: "
+            "give X at least one column."
+        )
+    huge = explain_huge(array)
+    if huge is not None:
+        return huge
     if array.dtype.kind in "OU":
         return _text(who, array, "works on numbers, but X")
     if array.dtype.kind != "f" or array.ndim > 2:
@@ -67,10 +75,70 @@ def explain_dates(who: str, X: Any) -> str | None:
     return f"{who} works on numbers, but X holds dates: give days or seconds since some day as numbers."
 
 
+def explain_missing_target(y: Any) -> str | None:
+    """The sentence for targets that are not there; None if all are."""
+    cells = np.asarray(y)
+    if cells.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        cells = np.asarray(y, dtype=object)  # words and NaN in a list would all be words
+    if cells.dtype.kind == "f":
+        gone = np.isnan(cells)
+    elif cells.dtype.kind in "mM":
+        gone = np.isnat(cells)
+    elif cells.dtype.kind == "O":
+        gone = np.array([_is_nothing(cell) for cell in cells.flat], dtype=bool).reshape(cells.shape)
+    else:
+        return None
+    if cells.ndim == 0 or not gone.any():
+        return None
+    rows = np.flatnonzero(gone.reshape(len(cells), -1).any(axis=1))
+    return (
+        f"Input y contains NaN: {len(rows)} of {len(cells)} targets are missing, the first in row {rows[0]}: "
+        "leave those rows out, or fill them in."
+    )
+
+
+def _is_nothing(cell: Any) -> bool:
+    """Whether a cell is None, NaN or one of their kind, such as pandas' NA, which equals nothing."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float | np.floating) and bool(cell != cell)
+
+
+def explain_names(X: Any) -> str | None:
+    """The sentence for a frame with two columns of one name, or without any column."""
+    if not hasattr(X, "columns") or not hasattr(X, "shape"):
+        return None
+    names = [str(name) for name in X.columns]
+    if not names:
+        return "the frame has no columns: give at least one."
+    twice = name_given_twice(names)
+    return None if twice is None else f"the frame has two columns named {twice!r}: rename one of them."
+
+
+def explain_huge(array: Any, names: Any = None) -> str | None:
+    """The sentence for a whole number that no float can hold, in a column or in the target."""
+    if array.dtype.kind != "O":
+        return None
+    for place, cell in np.ndenumerate(array):
+        if isinstance(cell, int) and cell.bit_length() > 1024:
+            where = "the target"
+            if array.ndim == 2:
+                where = f"column {'x' + str(place[1]) if names is None else names[place[1]]!r}"
+            digits = int(cell.bit_length() * 0.30103) + 1
+            return (
+                f"{where} holds a whole number of {digits} digits in row {place[0]}, beyond the range of "
+                "floats: divide by a power of ten, or leave the row out."
+            )
+    return None
+
+
 def explain_target(who: str, y: Any) -> str | None:
     """The sentence for a target of words where numbers are wanted."""
     array = np.asarray(y)
-    return _text(who, array, "predicts numbers, but y") if array.dtype.kind in "OU" else None
+    if array.dtype.kind not in "OU":
+        return None
+    huge = explain_huge(array)
+    return _text(who, array, "predicts numbers, but y") if huge is None else huge
 
 
 def _text(who: str, array: Any, about: str) -> str | None:
@@ -96,11 +164,13 @@ def _of_frame(who: str, X: Any, missing_allowed: bool) -> str | None:
     import narwhals as nw
 
     names = [str(name) for name in X.columns]
-    if not names:
-        return "the frame has no columns."
-    twice = name_given_twice(names)
-    if twice is not None:
-        return f"the frame has two columns named {twice!r}: rename one of them."
+    words = explain_names(X)
+    if words is not None:
+        return words
+    if hasattr(X, "to_numpy"):
+        words = explain_huge(X.to_numpy(), names)
+        if words is not None:
+            return words
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:

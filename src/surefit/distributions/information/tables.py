@@ -68,7 +68,8 @@ def divergence(p: Any, q: Any, axis: int = -1) -> Any:
 def jensen_shannon(p: Any, q: Any, share: float, axis: int = -1) -> Any:
     """Return the Jensen-Shannon divergence of two tables."""
     p, q = pair(p, q, axis)
-    middle = share * p + (1.0 - share) * q
+    # A share of the least float is zero, and would make an endless ratio of what hardly counts.
+    middle = np.maximum(share * p + (1.0 - share) * q, np.where((p > 0) | (q > 0), 5e-324, 0.0))
     return share * divergence(p, middle, axis) + (1.0 - share) * divergence(q, middle, axis)
 
 

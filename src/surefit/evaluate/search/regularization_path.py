@@ -93,7 +93,7 @@ def path_rows(model: Any, X: Any) -> Any:
     known = (isinstance(X, np.ndarray) or (sparse.issparse(X) and type(model) is not Ridge)) and X.ndim == 2
     if not known or X.dtype.kind not in "biuf" or not np.isfinite(X.sum()):
         return None
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
 
 class WholeMoments:

@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
+from surefit.core.errors import DataError
 from surefit.core.trace import Trace
 from surefit.penalties.coordinate_table import CoordinateTable
 from surefit.solvers.squares.gram_descent import minimise_quadratic
 from surefit.solvers.squares.table_gap import TableGap
 from surefit.stats.moments import Moments
+
+NO_WEIGHT_LEFT = (
+    "a fold leaves no training row of positive weight: give more rows a positive weight, or use fewer folds."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,8 @@ class SquaredSums:
     def of(cls, moments: Moments, *, target: int = 0, fit_intercept: bool = True) -> SquaredSums:
         """Take them from additive moments, for one of the targets."""
         W = moments.weight
+        if not W > 0:
+            raise DataError(NO_WEIGHT_LEFT)
         gram, cross = moments.gram / W, moments.cross[:, target] / W
         energy = float(moments.target_scatter[target, target]) / W
         mean_x, mean_y = moments.mean_x, float(moments.mean_y[target])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefit.core.errors import RefusalError
+from surefit.core.errors import DataError, RefusalError
 from surefit.data.batches.batch import Batch
 from surefit.resample.row_rule import RowRule
 from surefit.stats.base import Joint
@@ -20,6 +20,16 @@ from surefit.stats.moments import Moments
 Indices = NDArray[np.intp]
 
 _FEWEST_ROWS, _CELLS = 2**12, 2**20  # of a copy of some rows: few enough to take little room
+
+
+def split_rows(splitter: Any, X: Any, y: Any) -> Iterator[tuple[Indices, Indices]]:
+    """Yield what one of scikit-learn's splitters makes of the rows; more folds than rows are an error."""
+    try:
+        yield from splitter.split(X, y)
+    except ValueError as error:
+        if "number of" not in str(error):
+            raise
+        raise DataError(f"{str(error).rstrip('.')}: give more rows, or fewer folds by cv.") from error
 
 
 def taken(batch: Batch, rows: Indices) -> Batch:

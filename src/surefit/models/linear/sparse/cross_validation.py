@@ -20,7 +20,13 @@ from surefit.core.errors import DataError, ParameterError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.linear.common.fold_moments import complementary, moments_of_folds, taken, without
+from surefit.models.linear.common.fold_moments import (
+    complementary,
+    moments_of_folds,
+    split_rows,
+    taken,
+    without,
+)
 from surefit.models.linear.sparse.regularisation_path import Path
 from surefit.models.linear.squares.content_folds import fold_numbers, moments_by_content
 from surefit.models.linear.squares.ridge_fit import LARGEST_GRAM
@@ -70,7 +76,7 @@ class Splits:
         if not self.by_content:
             from sklearn.model_selection import check_cv
 
-            yield from check_cv(self.cv).split(batch.X, batch.y)
+            yield from split_rows(check_cv(self.cv), batch.X, batch.y)
             return
         folds = self.count("folds='content' assigns rows to folds by their values")
         fold = fold_numbers(batch.X, folds)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from surefit.core.errors import ParameterError
+from surefit.core.errors import DataError, ParameterError
 from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, MappedSource, Source, in_memory
-from surefit.models.linear.common.fold_moments import taken
+from surefit.models.linear.common.fold_moments import split_rows, taken
 from surefit.models.linear.squares.content_folds import fold_numbers
 from surefit.resample.sources import source_folds
+from surefit.solvers.squares.sums import NO_WEIGHT_LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ class FoldSplitter:
         assert training is not None
         target = batch.y if self.labels is None else self.labels(np.asarray(batch.y))
         splitter = check_cv(self.cv, target, classifier=self.labels is not None)
-        for train, test in splitter.split(batch.X, target):
+        for train, test in split_rows(splitter, batch.X, target):
+            if training.weight is not None and not training.weight[train].any():
+                raise DataError(NO_WEIGHT_LEFT)
             left = taken(batch, test)
             yield Fold(_array_source(weighted, taken(training, train)), _array_source(source, left), left)
 

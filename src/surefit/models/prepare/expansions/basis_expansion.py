@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.errors import ParameterError
+from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, Positive, WholeNumber
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
@@ -198,6 +198,13 @@ class BasisExpansion(ExactInMemory, Transformer):
             found, error = values.quantile(self._shares()), values.error
         else:
             found, error = np.stack([values.minimum, values.maximum]), np.zeros(schema.width)
+        with np.errstate(over="ignore"):
+            endless = np.flatnonzero(~np.isfinite(found[-1] - found[0]))
+        if len(endless):
+            raise DataError(
+                f"the numbers in column {int(endless[0])} of X spread over more than floats can hold: "
+                "divide them by a power of ten."
+            )
         parameters = BasisExpansionParameters(found, error, seen(statistic["rows"].weight))
         return Learned(parameters, self._certificate(0.0, error))
 

@@ -14,6 +14,7 @@ from surefit.core.errors import DataError
 from surefit.core.native.columns.affine import standardise, stretch
 from surefit.data.batches.batch import Batch
 from surefit.data.door import admit_rows, is_streamed
+from surefit.models.float_range import refuse_endless_answers
 from surefit.models.transformer import ColumnwiseTransformer
 from surefit.stats.spread import Spread
 
@@ -38,6 +39,7 @@ class AffineScaler(ColumnwiseTransformer, abstract=True):
         out, finite = self._mapped(X)
         if not finite:
             admit_rows(self, self._accepted(), X)  # refuses infinite cells, and lets missing ones pass
+        refuse_endless_answers(type(self).__name__, X, out)
         return out
 
     def _may_be_checked_late(self, X: Any) -> bool:

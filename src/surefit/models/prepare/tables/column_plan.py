@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.arrays import Vector
+from surefit.data.checks.float_range import out_of_range
 from surefit.models.candidate import Purpose
 from surefit.models.prepare.encoders.rare_levels import grouped_codes, infrequent
 
@@ -172,6 +173,8 @@ def _numeric(name: str, kind: str, facts: Facts, purpose: Purpose, show: bool) -
         low = 0.0
         if facts.minimum < 0 or kind == "date":
             shift, scale = facts.minimum, (facts.maximum - facts.minimum) or 1.0
+    if not 0 < scale < np.inf or not np.isfinite(shift):
+        raise out_of_range(f"column {name!r}", tiny=bool(np.abs([facts.minimum, facts.maximum]).max() < 1))
     return ColumnPlan(name, role, "", fill, shift, scale, low, show)
 
 

@@ -57,12 +57,14 @@ class FramedEnsemble(Ensemble, abstract=True):
         # The columns of an Arrow table are found by their names, and those of a frame come in their order.
         return FrameRows.of(X, checked.schema.names if arrow else None)
 
-    def _answer(self, method: Any, X: Any, to: Any = None, names: Sequence[str] = ()) -> Any:
+    def _answer(
+        self, method: Any, X: Any, to: Any = None, names: Sequence[str] = (), *, logarithms: bool = False
+    ) -> Any:
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
         rows = self._framed(X)
         if rows is None:
-            return super()._answer(method, X, to, names)
+            return super()._answer(method, X, to, names, logarithms=logarithms)
         found = method(rows)
         return found if to is None else write_columns(to, names, [found])
 

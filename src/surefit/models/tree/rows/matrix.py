@@ -13,6 +13,7 @@ from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.data.batches.batch import Batch
 from surefit.data.batches.cells import Cells, column_levels, column_numbers, column_places, kind_of_cells
 from surefit.data.batches.table import Table
+from surefit.data.checks.explain import explain_names
 from surefit.data.schema import Schema
 from surefit.data.source import Source
 
@@ -66,6 +67,9 @@ def typed_columns(X: Any) -> list[bool] | None:
         return None
     import narwhals as nw
 
+    words = explain_names(X)
+    if words is not None:
+        raise DataError(words)
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:

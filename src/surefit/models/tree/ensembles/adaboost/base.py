@@ -212,6 +212,8 @@ class AdaBoost(FramedEnsemble, abstract=True):
             )
         votes = self.estimator_weights_[: len(self.estimators_)]
         shares = np.array([member.feature_importances_ for member in self.estimators_])
+        if not votes.any():  # one member, or members that are no better than chance
+            return np.asarray(shares.mean(axis=0))
         return np.asarray(votes @ shares / votes.sum())
 
     @abstractmethod
