@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -10,6 +11,19 @@ from pathlib import Path
 from typing import IO
 
 from surefit.core.errors import DataError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # how a system says that there is no room
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Give an error of writing the name of the file, which a write to an open one does not know."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -25,7 +39,7 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
     # Not by tempfile, whose files nobody else may read: who may is for the user's umask to say.
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with temporary.open("xb") as file:
+        with naming(path), temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
