@@ -222,7 +222,7 @@ def test_a_line_end_in_the_name_of_the_target_is_spelt_out(tmp_path: Path) -> No
     told += [
         call(verb, tmp_path / "m.safetensors", path, "--target", name) for verb in ("evaluate", "explain")
     ]
-    told.append(call("learn", path, "--target", name, "--models", "Ridge", "--out", tmp_path / "study"))
+    told.append(call("learn", path, "--target", name, "--models", "RidgeCV", "--out", tmp_path / "study"))
     for done in told:
         assert done.code == 0, done.err
         lines = (done.out + done.err).splitlines()
