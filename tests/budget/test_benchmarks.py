@@ -47,7 +47,7 @@ TASK = Task(
         Contender("hang", hang, []),
     ],
     quality=Quality("error", lambda data, result: abs(result - 2**20), better="lower", absolute=1e-9),
-    timeout=2.0,
+    timeout=10.0,  # which sound contenders keep to on a busy machine too
 )
 """
 
@@ -56,7 +56,7 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
     (folder / "toy.py").write_text(source)
     command = [sys.executable, "-m", "benchmarks", "--quick", "--folder", str(folder), "--out", str(folder)]
     return subprocess.run(
-        [*command, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        [*command, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -116,7 +116,7 @@ def test_a_missing_peer_is_a_note(toy: SimpleNamespace) -> None:
     [
         ("broken", "RuntimeError: no | answer"),
         ("crash", "the first call was ended by SIGSEGV"),
-        ("hang", "the first call took longer than 2 s"),
+        ("hang", "the first call took longer than 10 s"),
     ],
 )
 def test_a_failing_peer_is_a_row_that_says_so(toy: SimpleNamespace, name: str, reason: str) -> None:
@@ -148,7 +148,9 @@ def test_the_final_table_holds_each_of_ours_beside_the_best_peer(toy: SimpleName
     cells = [cell.strip() for cell in table[-1].strip("|").split("|")]
     assert cells[:2] == ["a million ones", "ours"]
     assert cells[3] == toy.peer
-    assert float(cells[5]) == pytest.approx(toy.rows["ours"]["of_best_peer"], rel=0.01)
+    printed = float(cells[5])
+    last = 10.0 ** -len(cells[5].partition(".")[2])  # the unit of the last digit that is printed
+    assert printed == pytest.approx(toy.rows["ours"]["of_best_peer"], rel=1e-12, abs=last / 2)
 
 
 def test_a_case_is_printed_and_written_as_soon_as_it_ends(

@@ -1,5 +1,12 @@
 """Tables that nobody should have written."""
 
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+import tty
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +141,120 @@ def test_a_model_of_hostile_columns_predicts_and_explains(tmp_path: Path) -> Non
         assert done.code == 0
         if verb != "predict":  # whose output is a file, and keeps cells as they are
             assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+
+
+LABELS = [HOSTILE, "\x9b31m\nCR\r", "plain é"]
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    """A model whose classes would act on a terminal, and a table."""
+    table = pa.table({"n": np.arange(60) % 3 * 1.5, "y": LABELS * 20, "=k": ["=1+1", "-2", "b-c"] * 20})
+    pq.write_table(table, tmp_path / "t.parquet")
+    model = surefit.make_pipeline(surefit.TablePreparer(), surefit.GaussianNB())
+    surefit.save(model.fit(table.select(["n", "y"]), "y"), tmp_path / "m.safetensors")
+    return tmp_path
+
+
+def on_a_terminal(*arguments: object) -> str:
+    """What a verb prints where standard output is a terminal."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    command = [sys.executable, "-m", "surefit", *map(str, arguments)]
+    running = subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    found = b""
+    try:
+        while block := os.read(ours, 2**16):
+            found += block
+    except OSError:  # how Linux says that nobody writes any more
+        pass
+    finally:
+        os.close(ours)
+    assert running.wait() == 0
+    return found.decode()
+
+
+def test_labels_are_spelt_out_on_a_terminal_alone(labelled: Path) -> None:
+    verb = ("predict", labelled / "m.safetensors", labelled / "t.parquet", "--keep", "=k")
+    shown = on_a_terminal(*verb)
+    assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(shown)
+    assert "\\x9b31m\\nCR\\r" in shown
+    assert "plain é" in shown
+    assert len(shown.splitlines()) == 1 + 60
+    lines = on_a_terminal(*verb, "--json")
+    assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(lines)
+    assert {json.loads(line)["prediction"] for line in lines.splitlines()} == set(LABELS)
+    assert LABELS[0].replace('"', '""') in call(*verb).out  # a pipe gets the cells as they are
+
+
+def test_text_that_a_spreadsheet_would_run(labelled: Path) -> None:
+    verb = ("predict", labelled / "m.safetensors", labelled / "t.parquet", "--keep", "=k", "--keep", "n")
+    for ending, comma in ((".csv", ","), (".tsv", "\t")):
+        path = labelled / f"out{ending}"
+        assert call(*verb, "--for-spreadsheets", "-o", path).code == 0
+        with path.open(newline="", encoding="utf-8") as file:
+            head, *rows = csv.reader(file, delimiter=comma)
+        assert head[:3] == ["'=k", "n", "prediction"]
+        assert [row[0] for row in rows[:3]] == ["'=1+1", "'-2", "b-c"]
+        assert {row[2] for row in rows} == set(LABELS)
+    assert call(*verb).out.startswith('"=k"')
+    assert call(*verb, "--for-spreadsheets").out.startswith('"\'=k"')
+    refused(call(*verb, "--for-spreadsheets", "-o", labelled / "out.parquet"), "is for .csv and .tsv")
+    refused(call(*verb, "--for-spreadsheets", "--json"), "is for .csv and .tsv, not for .jsonl")
+
+
+def test_negative_answers_stay_numbers_in_a_spreadsheet(tmp_path: Path) -> None:
+    table = pa.table({"a": [1.0, 2.0, 4.0], "y": [-1.0, -2.0, -4.0]})
+    surefit.save(surefit.LinearRegression().fit(table, "y"), tmp_path / "m.safetensors")
+    pq.write_table(table, tmp_path / "t.parquet")
+    done = call("predict", tmp_path / "m.safetensors", tmp_path / "t.parquet", "--for-spreadsheets")
+    assert [float(line) for line in done.out.splitlines()[1:]] == pytest.approx([-1, -2, -4])
+
+
+def test_a_line_end_in_the_name_of_the_target_is_spelt_out(tmp_path: Path) -> None:
+    name = "y\nsurefit: all is well"
+    y = np.random.default_rng(0).normal(size=60)
+    path = written(tmp_path, **{"a": y + 1, "b\nsurefit: no harm": np.arange(60) % 7 * 1.5, name: y})
+    model = surefit.make_pipeline(surefit.TablePreparer(), surefit.Ridge()).fit(path, name)
+    surefit.save(model, tmp_path / "m.safetensors")
+    told = [audit(path, "--target", name), call("inspect", tmp_path / "m.safetensors")]
+    told += [
+        call(verb, tmp_path / "m.safetensors", path, "--target", name) for verb in ("evaluate", "explain")
+    ]
+    told.append(call("learn", path, "--target", name, "--models", "RidgeCV", "--out", tmp_path / "study"))
+    for done in told:
+        assert done.code == 0, done.err
+        lines = (done.out + done.err).splitlines()
+        assert not [line for line in lines if line.strip().startswith("surefit: ")], lines
+    assert "predicts: y\\nsurefit: all is well" in told[1].out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_full_standard_output_is_named(labelled: Path, more: list[str]) -> None:
+    command = [sys.executable, "-m", "surefit", "predict", labelled / "m.safetensors", labelled / "t.parquet"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*command, *more], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "the disk is full: standard output could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_names_the_file(labelled: Path) -> None:
+    """A limit on the size of files stands for a full disk."""
+    program = (
+        "import resource, signal; from surefit.cli import main;"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)); main()"
+    )
+    files = [labelled / "m.safetensors", labelled / "t.parquet", "-o", labelled / "out.csv"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, "predict", *files], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"the disk is full: {labelled / 'out.csv'} could not be written" in done.stderr
+    assert not list(labelled.glob("*out.csv*"))
 
 
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "explain"])

@@ -138,6 +138,21 @@ def test_nothing_heavy_is_imported_before_the_first_line() -> None:
     assert found.stdout.strip() == "[]"
 
 
+# A study whose folds after the first take so long that it cannot end before the interrupt reaches it.
+SLOW = """
+import time
+from surefit.cli import main
+from surefit.study.race.nested_fold import Work
+whole, done = Work.__call__, []
+def slow(self, *given):
+    time.sleep(len(done))
+    done.append(None)
+    return whole(self, *given)
+Work.__call__ = slow
+main()
+"""
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_ctrl_c_leaves_a_state_that_resumes(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "o"
@@ -152,7 +167,7 @@ def test_ctrl_c_leaves_a_state_that_resumes(table: Path, tmp_path: Path) -> None
         "--models",
         "LinearRegression",
     ]
-    program = [sys.executable, "-m", "surefit", "learn", *given, "--folds", "20"]
+    program = [sys.executable, "-c", SLOW, "learn", *given, "--folds", "20"]
     running = subprocess.Popen(
         program, stderr=subprocess.PIPE, text=True, env={**os.environ, "NO_COLOR": "1"}
     )

@@ -13,12 +13,12 @@ from surefit.cli.demo import TABLE, TARGET, _proof, _write_table
 
 
 def test_it_learns_proves_races_and_ends_with_the_report(tmp_path: Path) -> None:
-    call = [sys.executable, "-m", "surefit", "demo", "--out", "here", "--budget", "5"]
+    call = [sys.executable, "-m", "surefit", "demo", "--out", "here", "--budget", "600"]
     call += ["--models", "LinearRegression,RidgeCV"]
     done = subprocess.run(call, capture_output=True, text=True, check=True, cwd=tmp_path)
     lines = done.stdout.splitlines()
     assert lines[0].startswith(
-        "$ surefit learn diabetes.csv --target progression --budget 5 --out . --models"
+        "$ surefit learn diabetes.csv --target progression --budget 600 --out . --models"
     )
     assert len(lines) <= 30
     story = " ".join(done.stdout.split())

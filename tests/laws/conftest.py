@@ -25,7 +25,7 @@ def client(cluster: Any) -> Iterator[Any]:
     from distributed import Client
 
     with Client(cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=300)
         yield client
 
 

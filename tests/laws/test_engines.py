@@ -209,6 +209,7 @@ def test_the_source_chooses_its_engine(folder):
 @pytest.mark.parametrize("parts", [1, 6])
 def test_threads_hold_few_batches_and_keep_to_their_number(parts, two_threads):
     alive, busy, seen = Counter(), Counter(), []
+    second = threading.Event()
 
     def born(batch):
         fresh = type(batch)(batch.X.copy(), start=batch.start)
@@ -219,7 +220,9 @@ def test_threads_hold_few_batches_and_keep_to_their_number(parts, two_threads):
     def of(batch):
         with busy:
             seen.append((threads(), threading.current_thread() is threading.main_thread()))
-            time.sleep(0.001)
+            if busy.most == 2:
+                second.set()
+            second.wait(60)  # the first for the second, however late the system starts its thread
             return Spread.of(batch)
 
     whole = numbers(parts=parts, batches=60 // parts)
@@ -283,9 +286,12 @@ from surefit.data.source import ArraySource, Source
 from surefit.engine.base import choose_engine
 from tests.laws.pieces import mapped, numbers
 
+first = threading.Lock()
+
 def stall(batch):
     if batch.start:
-        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        if first.acquire(blocking=False):  # a second interrupt would hit the answer to the first
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         threading.Event().wait()  # a batch that would take for ever
     return batch
 

@@ -57,7 +57,7 @@ def test_lists_that_are_no_table(files, tmp_path):
     (tmp_path / "hive" / "year=1").mkdir(parents=True)
     pq.write_table(pa.table({"x": [1.0]}), tmp_path / "hive" / "year=1" / "a.parquet")
     refused("hive has sub-folders named key=value, which are read alone", [tmp_path / "hive"])
-    refused("the array has 1 dimensions", [])
+    refused("the list is empty: give rows, or paths", [])
 
 
 def test_a_file_without_a_header(tmp_path):

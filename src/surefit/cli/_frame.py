@@ -27,12 +27,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from surefit.core.errors import SurefitError
+from surefit.core.files import FULL, naming
 from surefit.core.printable_text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 BAD_INPUT, GATE_FAILED, NOT_CONVERGED = 1, 3, 4  # 0 is fine, 2 is a wrong call, which click says itself
+STDOUT = "standard output"
 WIDE = 10_000  # columns of text where no terminal cuts a line
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -46,16 +48,17 @@ class Output:
     def json(self, value: Any) -> bool:
         """Print JSON if it was asked for, and say whether it was."""
         if self.as_json:
-            click.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
+            with naming(STDOUT):
+                click.echo(json.dumps(_plain(value), indent=2, allow_nan=False))
         return self.as_json
 
     def text(self, text: str = "", style: str = "") -> None:
-        """Print text for people, line by line."""
+        """Print one line for people; a line's end in it came out of a table, and is spelt out."""
         from rich.text import Text
 
         results = self.results
-        for line in text.split("\n"):
-            results.print(Text(visible(line), style=style), soft_wrap=not results.is_terminal)
+        with naming(STDOUT):
+            results.print(Text(visible(text), style=style), soft_wrap=not results.is_terminal)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
         """Print a table for people; numbers are shortened and set to the right."""
@@ -73,7 +76,8 @@ class Output:
             table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold")
         for row in rows:
             table.add_row(*(Text(shown(cell)) for cell in row))
-        self.results.print(table)
+        with naming(STDOUT):
+            self.results.print(table)
 
     def log(self, text: str) -> None:
         """Write a remark to standard error."""
@@ -161,6 +165,9 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory for this: take a sample of the rows with --sample."
     if isinstance(error, OSError) and not isinstance(error, SurefitError) and error.strerror:
+        if error.errno in FULL:
+            where = error.filename or "a file"
+            return f"the disk is full: {where} could not be written; make room, or choose another place."
         return f"{error.filename or 'a file'}: {error.strerror.lower()}."
     # What is not ours to say may go on for many lines, of which the first says what is wrong.
     told = str(error) if isinstance(error, SurefitError) else str(error).strip().partition("\n")[0]

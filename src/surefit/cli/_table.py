@@ -16,6 +16,7 @@ import click
 
 from surefit.cli._frame import together
 from surefit.core.errors import DataError
+from surefit.core.files import naming
 
 KINDS = ("number", "category", "boolean", "date", "text", "identifier", "constant")
 HEAD = 64 * 1024  # bytes of standard input that its format is told from
@@ -127,7 +128,7 @@ def _spooled(stream: IO[bytes]) -> tuple[str, Any]:
     path = Path(folder) / f"standard-input{sniffed(head)}"
     holder = _Folder()
     weakref.finalize(holder, shutil.rmtree, folder, ignore_errors=True)
-    with path.open("wb") as file:
+    with naming(path), path.open("wb") as file:
         file.write(head)
         shutil.copyfileobj(stream, file)
     return str(path), holder

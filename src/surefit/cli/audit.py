@@ -54,7 +54,8 @@ def command(
             out.text(f"The task: {found.task}, for {found.task_why}.")
         for finding in found:
             out.text(f"{finding.severity}: {finding.code}", style=_STYLE[finding.severity])
-            out.text(f"  {finding.message}\n  {finding.remedy}".rstrip())
+            for line in filter(None, (finding.message, finding.remedy)):
+                out.text(f"  {line}")
         out.text(f"{len(found.ran)} checks, {len(found)} finding{'s' if len(found) != 1 else ''}.")
     worst = found.worst
     if fail_on is not None and worst is not None and SEVERITIES.index(worst) <= SEVERITIES.index(fail_on):

@@ -36,7 +36,8 @@ def command(out: Output, name: str | None, output: str | None) -> None:
         out.text(
             f"{name}: {facts['rows']:,} rows, {facts['width']} columns, {found.task} of {facts['target']}"
         )
-        out.text(found.description)
+        for line in found.description.split("\n"):
+            out.text(line)
         out.table(
             ("column", "kind", "missing", "values", "summary"),
             [

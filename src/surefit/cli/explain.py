@@ -202,7 +202,8 @@ def _show_row(out: Output, facts: dict[str, Any]) -> None:
     sure = "" if facts["probability"] is None else f", with probability {facts['probability']:.3g}"
     out.text(f"Row {facts['row']}: {shown(_plain(facts['prediction']))}{sure}.")
     if facts["path"]:
-        out.text(facts["path"])
+        for line in facts["path"].split("\n"):
+            out.text(line)
     what = "prediction" if facts["probability"] is None else "probability"
     rows = []
     for part in facts["contributions"]:

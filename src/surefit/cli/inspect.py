@@ -87,7 +87,8 @@ def _coefficients(applied: Any) -> list[dict[str, Any]]:
 def _show(out: Output, facts: dict[str, Any]) -> None:
     out.text(f"{facts['file']}: format {facts['format']}, written by surefit {facts['surefit']}")
     for model in facts["models"]:
-        out.text(f"\n{model['class']}", style="bold")
+        out.text()
+        out.text(model["class"], style="bold")
         given = [(name, repr(value)) for name, value in model["parameters"].items()]
         if given:
             out.table(("parameter", "value"), given)

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Add intervals of this level."
 )
+@click.option(
+    "--for-spreadsheets",
+    is_flag=True,
+    help="Put a ' before text that a spreadsheet would run as a formula; for CSV and TSV.",
+)
 @click.option("--strict", is_flag=True, help="Refuse a table with columns that the model has never seen.")
 def command(
     out: Output,
@@ -42,17 +47,19 @@ def command(
     probabilities: bool,
     level: float | None,
     strict: bool,
+    for_spreadsheets: bool,
 ) -> None:
     """The table is read batch by batch, so that neither it nor the answers need to fit into memory."""
     given = chosen(table, drop=drop, sample=sample)
     out.log(f"predicting for {given.name}")
     from surefit.cli._model import opened
-    from surefit.cli._write import check_ending, print_rows, rows_of, write_rows
+    from surefit.cli._write import SHEETS, check_ending, inert, print_rows, rows_of, write_rows
     from surefit.core.errors import DataError, RefusalError
     from surefit.study.fitted.unknown_values import UnknownValues
 
-    if output is not None:
-        check_ending(output)
+    ending = (".jsonl" if out.as_json else ".csv") if output is None else check_ending(output)
+    if for_spreadsheets and ending not in SHEETS:
+        raise DataError(f"--for-spreadsheets is for {' and '.join(SHEETS)}, not for {ending}: leave it out.")
     applied, rows = opened(model), given.table()
     if level is not None and not hasattr(applied.last, "predict_interval"):
         raise RefusalError(f"{type(applied.last).__name__} gives no intervals: leave --level out.")
@@ -64,8 +71,10 @@ def command(
         out.log(f"the model does not use {shown}")
     unread = UnknownValues()
     answers = rows_of(_answers(applied, rows, keep, drop, probabilities, level, unread))
+    if for_spreadsheets:
+        answers = inert(answers)
     if output is None:
-        print_rows(answers, ".jsonl" if out.as_json else ".csv")
+        print_rows(answers, ending)
     else:
         count = write_rows(output, answers)
     for line in unread.lines():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -16,6 +17,19 @@ try:
     import fcntl
 except ImportError:  # Windows, which keeps a file that is open from being removed
     fcntl = None  # type: ignore[assignment]
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # how a system says that there is no room
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Give an error of writing the name of the file, which a write to an open one does not know."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -32,7 +46,7 @@ def atomic(path: str | Path) -> Iterator[IO[bytes]]:
     _remove_left_behind(path)
     temporary, file = _opened_beside(path)
     try:
-        with file:
+        with naming(path), file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -73,6 +73,8 @@ class ArrayReader(Reader):
     @classmethod
     def open(cls, what: Any) -> ArrayStream | ArrowTable:
         """Numbers are a matrix; text gets columns x0, x1, ... of its own kinds."""
+        if not isinstance(what, np.ndarray) and len(what) == 0:
+            raise DataError("the list is empty: give rows, or paths of files.")
         array = np.asarray(what)
         if array.dtype.names is not None:
             return _table({name: array[name] for name in array.dtype.names})

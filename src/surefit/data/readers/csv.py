@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from surefit.core.diagnosis import listed
@@ -13,11 +14,10 @@ from surefit.data.files import DataFile, FileFormat
 from surefit.data.readers.text import InferredSchema, TextFiles, check_names
 from surefit.data.readers.text_types import FALSE, MISSING, TRUE, InferredType
 from surefit.data.stream import ArrowStream, watched
+from surefit.data.unpacked import BLOCK, PACKED, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BLOCK = 4 * 2**20  # bytes of text that are parsed at once
 
 
 class CsvFiles(TextFiles):
@@ -99,13 +99,14 @@ class CsvFiles(TextFiles):
         return f"{file.path}: {wrong}: fix or empty that cell."
 
 
+@contextmanager
 def _open(
     path: str,
     schema: pa.Schema | None = None,
     columns: Sequence[str] | None = None,
     *,
     header: bool = True,
-) -> Any:
+) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -124,23 +125,20 @@ def _open(
         # Of a single column, an empty line is a missing cell; elsewhere it is nothing.
         ignore_empty_lines=schema is None or len(schema) > 1,
     )
-    return pa.csv.open_csv(
-        pa.input_stream(path, compression="detect"),
-        read_options=pa.csv.ReadOptions(
-            block_size=BLOCK,
-            column_names=None if header or schema is None else schema.names,
-            autogenerate_column_names=not header and schema is None,
-        ),
-        parse_options=parse,
-        convert_options=convert,
+    reading = pa.csv.ReadOptions(
+        block_size=BLOCK,
+        column_names=None if header or schema is None else schema.names,
+        autogenerate_column_names=not header and schema is None,
     )
+    with unpacked(path) as file, pa.csv.open_csv(file, reading, parse, convert) as reader:
+        yield reader
 
 
 class Csv(FileFormat):
     """Text with commas or tabs: slow, and without types, but everywhere."""
 
     name = "csv"
-    endings = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv") for packed in ("", ".gz", ".bz2", ".zst"))
+    endings = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv") for packed in ("", *PACKED))
 
     @classmethod
     def open(cls, files: Sequence[DataFile]) -> ArrowStream:

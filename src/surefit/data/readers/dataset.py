@@ -10,6 +10,7 @@ from surefit.core.errors import DataError
 from surefit.data.files import DataFile, FileFormat, reading
 from surefit.data.read import Reader
 from surefit.data.stream import ArrowStream, Chain, batch_rows
+from surefit.data.unpacked import Allowance
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,14 +38,18 @@ class DatasetPiece:
 
         names = self.arrow_schema.names if columns is None else list(columns)
         schema = {"schema": self.arrow_schema} if isinstance(self.piece, ds.Fragment) else {}
-        with reading(getattr(self.piece, "path", "the dataset")):
-            yield from self.piece.to_batches(
+        path = getattr(self.piece, "path", "the dataset")
+        with reading(path):
+            allowance = Allowance(path)
+            for batch in self.piece.to_batches(
                 columns=names,
                 batch_size=batch_rows(8 * len(names)),
                 batch_readahead=1,
                 fragment_readahead=1,
                 **schema,
-            )
+            ):
+                allowance.take(batch.nbytes)
+                yield batch
 
     def parts(self) -> Sequence[ArrowStream]:
         """A piece is one."""

@@ -8,16 +8,21 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from surefit.core.errors import DataError
 from surefit.data.files import DataFile, FileFormat
 from surefit.data.readers.text import InferredSchema, TextFiles
 from surefit.data.readers.text_types import InferredType
 from surefit.data.stream import ArrowStream, watched
+from surefit.data.unpacked import BLOCK, PACKED, unpacked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK = 4 * 2**20  # bytes of text that are parsed at once
+DEEPEST = 64  # levels that a cell may be nested; a table needs one, and the parser crashes at some thousands
+_STEP = np.zeros(256, dtype=np.int8)  # what each letter adds to the depth
+_STEP[list(b"[{")], _STEP[list(b"]}")] = 1, -1
 
 
 class JsonLines(TextFiles):
@@ -76,18 +81,47 @@ def _as_text(table: pa.Table) -> pa.Table:
 
 
 def _lines(path: str) -> Iterator[bytes]:
-    """Blocks of whole lines."""
-    import pyarrow as pa
-
+    """Blocks of whole lines, none of which the parser could choke on."""
     rest = b""
-    with pa.input_stream(path, compression="detect") as file:
+    with unpacked(path) as file:
         while block := file.read(BLOCK):
             whole, end, tail = block.rpartition(b"\n")
             if end and (rest + whole).strip():
-                yield rest + whole + end
+                yield _shallow(path, rest + whole + end)
             rest = tail if end else rest + tail
+            if len(rest) > BLOCK:
+                raise DataError(
+                    f"{path} has a line of more than {BLOCK // 10**6} MB: write one object, a row, a line."
+                )
     if rest.strip():
-        yield rest
+        yield _shallow(path, rest)
+
+
+def _shallow(path: str, text: bytes) -> bytes:
+    """Refuse text that is nested so deeply that parsing it would overflow the stack, line ends or not."""
+    if depth(text) > DEEPEST:
+        raise DataError(
+            f"{path} holds a value that is nested more than {DEEPEST} levels deep: a cell of a table is a "
+            "number, a text, true, false or null; leave that key out."
+        )
+    return text
+
+
+def depth(text: bytes) -> int:
+    """How deeply the brackets of JSON are nested; those within texts do not count.
+
+    >>> depth(b'{"a": [[1], [2]]}'), depth(b'{"a": "[[[["}'), depth(b'{"a": 1}\\n{"a": 2}\\n')
+    (3, 1, 1)
+    """
+    # Flat lines, which are nearly all that there are: each object begins where one has ended. A text cannot
+    # hold a line's end, so the bracket before it is a bracket.
+    if b"[" not in text and text.count(b"{") == text.count(b"}\n{") + text.startswith(b"{"):
+        return 1
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    letters = np.frombuffer(text, np.uint8)
+    outside = np.bitwise_xor.accumulate(letters == ord('"')) == 0
+    return int(np.cumsum(_STEP[letters] * outside, dtype=np.int32).max(initial=0))
 
 
 def _join(file: DataFile, field: pa.Field, seen: pa.DataType | None) -> pa.DataType:
@@ -111,9 +145,7 @@ class Json(FileFormat):
     """One JSON object a line."""
 
     name = "json-lines"
-    endings = tuple(
-        f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for packed in ("", ".gz", ".bz2", ".zst")
-    )
+    endings = tuple(f"{kind}{packed}" for kind in (".jsonl", ".ndjson") for packed in ("", *PACKED))
 
     @classmethod
     def open(cls, files: Sequence[DataFile]) -> ArrowStream:

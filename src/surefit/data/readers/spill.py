@@ -6,7 +6,6 @@ when the last stream that reads from it is garbage collected, and at the latest 
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefit.core.errors import DataError
+from surefit.core.files import FULL
 from surefit.data.checks.schemas import common_schema
 from surefit.data.files import DataFile
 from surefit.data.readers.arrow_file import ArrowFile
@@ -26,7 +26,6 @@ from surefit.data.stream import watched
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FILE_BYTES = 256 * 2**20  # a part of a spilled table
 
 
