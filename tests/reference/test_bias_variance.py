@@ -115,7 +115,7 @@ def test_the_error_of_a_simulation_is_its_spread() -> None:
 
 @pytest.mark.covers("intro_to_ml:7.12", by="diagnose_fit")
 @pytest.mark.covers("course_summary:9.6", by="complexity_curve")
-@pytest.mark.covers("ml_for_data_science:1.7", by="GridSearch")
+@pytest.mark.covers("ml_for_data_science:1.7", by="complexity_curve")
 def test_fits_of_polynomials_are_called_by_their_name() -> None:
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-1, 1, 60))[:, None]
