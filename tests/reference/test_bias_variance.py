@@ -12,7 +12,7 @@ from surefit.core.errors import DataError, ParameterError
 from surefit.evaluate.curves.bias_variance import decompose_labels, predictions_of
 
 
-@pytest.mark.covers("course_summary:8", by="bias_variance")
+@pytest.mark.covers("course_summary:8", "course_summary:B.13", by="bias_variance")
 @pytest.mark.covers("cs443:8.7", by="bias_variance")
 @pytest.mark.covers("ml_lecture_notes:5.3", by="bias_variance")
 def test_the_parts_of_the_mean_are_those_of_theory() -> None:

@@ -35,7 +35,7 @@ class FixedThresholdClassifier(Saved, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     >>> import surefit
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    >>> careful = surefit.FixedThresholdClassifier(surefit.LogisticRegression(), threshold=0.3).fit(X, y)
+    >>> careful = surefit.FixedThresholdClassifier(surefit.LogisticRegression(), threshold=0.4).fit(X, y)
     >>> careful.predict(X), careful.estimator_.predict(X)
     (array([0, 1, 1, 1]), array([0, 0, 1, 1]))
     """
