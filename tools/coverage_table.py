@@ -1,12 +1,14 @@
 """Write docs/coverage.md and the README's table from the ``covers`` marks of the tests; ``--check`` compares.
 
-The files of the tests are read, not run: a mark is written above its test, in plain strings.
+The files of the tests are read, not run: a mark is written above its test, in plain strings. A mark counts
+when its test calls what the mark names, and a page of docs/ says that name.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib
+import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = "surefit"
 BEGIN, END = "<!-- coverage:begin -->", "<!-- coverage:end -->"
 
 
@@ -30,6 +33,12 @@ class Catalogue:
     courses: dict[str, str]
     areas: dict[str, list[str]]
     items: dict[str, str]
+    closed: dict[str, str] = field(default_factory=dict)  # items with nothing to compute, each with a word
+
+    @property
+    def computable(self) -> list[str]:
+        """The ids of the items that a test can cover."""
+        return [item for item in self.items if item not in self.closed]
 
     def of_course(self, course: str) -> list[str]:
         """Return the ids of one course, in order."""
@@ -67,7 +76,11 @@ class Mark(NamedTuple):
 def read_catalogue() -> Catalogue:
     """Return docs/coverage.toml."""
     text = (ROOT / "docs" / "coverage.toml").read_text(encoding="utf-8")
-    return Catalogue(**tomllib.loads(text))
+    catalogue = Catalogue(**tomllib.loads(text))
+    for item in catalogue.closed:
+        if item not in catalogue.items:
+            raise CoverageError(f"docs/coverage.toml closes {item!r}, which is no item: correct it.")
+    return catalogue
 
 
 def collect(tests: Path = ROOT / "tests") -> list[Mark]:
@@ -109,9 +122,56 @@ def read_marks(catalogue: Catalogue, marks: list[Mark]) -> dict[str, Cover]:
         for item in items:
             if item not in catalogue.items:
                 raise CoverageError(f"{test}: docs/coverage.toml has no item {item!r}: correct the mark.")
+            if item in catalogue.closed:
+                raise CoverageError(f"{test}: {item} has nothing to compute, as docs/coverage.toml says.")
             covers[item].names.add(name)
             covers[item].tests.add(test)
     return covers
+
+
+def check_calls(marks: list[Mark], root: Path = ROOT) -> None:
+    """Refuse a mark whose test does not reach the object that the mark names."""
+    files: dict[str, tuple[ast.Module, MarkedFile]] = {}
+    for test, _, name in marks:
+        path, *inside = test.split("::")
+        if path not in files:
+            tree = ast.parse((root / path).read_text(encoding="utf-8"), path)
+            files[path] = tree, MarkedFile(tree)
+        tree, marked = files[path]
+        if not marked.calls(_inner(tree, inside), str(name).split(".")[-1], is_member(str(name))):
+            raise CoverageError(
+                f"{test}: it does not call {name!r}: call it in the test, or name in by= what the test calls."
+            )
+
+
+def _inner(tree: ast.Module, names: list[str]) -> ast.FunctionDef:
+    node: ast.AST = tree
+    for name in names:
+        node = next(inner for inner in ast.iter_child_nodes(node) if getattr(inner, "name", None) == name)
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def check_documented(marks: list[Mark], docs: Path = ROOT / "docs") -> None:
+    """Refuse a mark whose name no page says, but for the page that is written from the marks."""
+    text = "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted(docs.glob("*.md")) if path.name != "coverage.md"
+    )
+    for test, _, name in marks:
+        last = str(name).split(".")[-1]
+        if not re.search(rf"(?<!\w){re.escape(last)}(?!\w)", text):
+            raise CoverageError(
+                f"{test}: no page of docs/ says {last!r}: describe {name} where its family is."
+            )
+
+
+def is_member(name: str) -> bool:
+    """Whether the name belongs to a class (``Lasso.fit``), so that a test reaches it through an object."""
+    found: object = importlib.import_module(PACKAGE)
+    owner = found
+    for part in name.split("."):
+        owner, found = found, getattr(found, part, None)
+    return isinstance(owner, type)
 
 
 def resolves(name: str) -> bool:
@@ -130,6 +190,105 @@ def resolves(name: str) -> bool:
     return True
 
 
+class MarkedFile:
+    """One test file: its definitions, and the names in it that stand for parts of surefit.
+
+    A test reaches its body, its decorators but for the marks, and each function, class, fixture or constant
+    of the same file that what it reaches refers to, by name or as a parameter.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.definitions: dict[str, list[ast.stmt]] = {}
+        self.doors: set[str] = set()  # names bound to surefit, or to something imported from it
+        self.imported: dict[str, str] = {}  # local name -> name in surefit
+        for statement in tree.body:
+            for name in _bound(statement):
+                self.definitions.setdefault(name, []).append(statement)
+        for node in ast.walk(tree):
+            self._note_import(node)
+
+    def _note_import(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == PACKAGE:
+                    self.doors.add(alias.asname or PACKAGE)
+                    self.imported[alias.asname or PACKAGE] = alias.name.split(".")[-1]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
+            for alias in node.names:
+                self.doors.add(alias.asname or alias.name)
+                self.imported[alias.asname or alias.name] = alias.name
+
+    def calls(self, test: ast.FunctionDef, name: str, member: bool) -> bool:
+        """Whether the test reaches the name: a ``member`` through any object, anything else from surefit."""
+        nodes = [node for root in self._reached(test) for node in _without_marks(root)]
+        strings = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        for node in nodes:
+            if isinstance(node, ast.Name) and self.imported.get(node.id) == name:
+                return True
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr == name
+                and (member or self._is_door(node.value))
+            ):
+                return True
+            if name in strings and self._is_door(_asked(node)):
+                return True
+        return False
+
+    def _reached(self, test: ast.FunctionDef) -> list[ast.stmt]:
+        reached: list[ast.stmt] = [test]
+        seen = {test.name}
+        for root in reached:  # grows while it is walked
+            for name in _names(root):
+                if name not in seen:
+                    seen.add(name)
+                    reached += self.definitions.get(name, [])
+        return reached
+
+    def _is_door(self, node: ast.AST) -> bool:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.doors
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+    elif isinstance(statement, ast.If | ast.For | ast.With | ast.Try):
+        for inner in ast.iter_child_nodes(statement):
+            if isinstance(inner, ast.stmt):
+                yield from _bound(inner)
+
+
+def _names(root: ast.stmt) -> Iterator[str]:
+    for node in _without_marks(root):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg  # a fixture is asked for by the name of a parameter
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("usefixtures"):
+            yield from (str(fixture.value) for fixture in node.args if isinstance(fixture, ast.Constant))
+
+
+def _without_marks(root: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(root, ast.Call) and ast.unparse(root.func) == "pytest.mark.covers":
+        return
+    yield root
+    for inner in ast.iter_child_nodes(root):
+        yield from _without_marks(inner)
+
+
+def _asked(node: ast.AST) -> ast.AST:
+    """What a call ``getattr(this, name)`` asks; nothing for any other node."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr" and node.args:
+        return node.args[0]
+    return ast.Pass()
+
+
 def page(catalogue: Catalogue, covers: dict[str, Cover]) -> str:
     """Return docs/coverage.md."""
     lines = [
@@ -138,10 +297,10 @@ def page(catalogue: Catalogue, covers: dict[str, Cover]) -> str:
         "Written by `make coverage-table` from the `covers` marks of the tests; do not edit.",
         "An item counts as covered when a test marked with it proves it under the public name given.",
         "",
-        f"Covered: {len(covers)} of {len(catalogue.items)}.",
+        f"Covered: {len(covers)} of {len(catalogue.computable)}.",
     ]
     for course, title in catalogue.courses.items():
-        items = catalogue.of_course(course)
+        items = [item for item in catalogue.of_course(course) if item not in catalogue.closed]
         covered = [item for item in items if item in covers]
         lines += ["", f"## {title}", "", f"`{course}`: {len(covered)} of {len(items)} covered.", ""]
         if covered:
@@ -154,6 +313,12 @@ def page(catalogue: Catalogue, covers: dict[str, Cover]) -> str:
         if still_open:
             lines += [""] * bool(covered) + ["Open:", ""]
         lines += [f"- {item.split(':')[1]} {catalogue.items[item]}" for item in still_open]
+        closed = [item for item in catalogue.of_course(course) if item in catalogue.closed]
+        if closed:
+            lines += ["", "Nothing to compute:", ""]
+        lines += [
+            f"- {item.split(':')[1]} {catalogue.items[item]}: {catalogue.closed[item]}" for item in closed
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -162,7 +327,7 @@ def table(catalogue: Catalogue, covers: dict[str, Cover]) -> str:
     total: dict[str, int] = defaultdict(int)
     done: dict[str, int] = defaultdict(int)
     names: dict[str, set[str]] = defaultdict(set)
-    for item in catalogue.items:
+    for item in catalogue.computable:
         area = catalogue.area(item)
         total[area] += 1
         if item in covers:
@@ -173,7 +338,7 @@ def table(catalogue: Catalogue, covers: dict[str, Cover]) -> str:
         listed = ", ".join(f"`{name}`" for name in sorted(names[area]))
         lines.append(f"| {area} | {done[area]} of {total[area]} | {listed} |")
     lines.append(
-        f"| **all** | **{len(covers)} of {len(catalogue.items)}** | [item by item](docs/coverage.md) |"
+        f"| **all** | **{len(covers)} of {len(catalogue.computable)}** | [item by item](docs/coverage.md) |"
     )
     return "\n".join(lines)
 
@@ -197,11 +362,14 @@ def with_table(readme: str, block: str) -> str:
 def main(check: bool) -> None:
     """Write both documents, or say which of them is out of date."""
     catalogue = read_catalogue()
-    covers = read_marks(catalogue, collect())
+    marks = collect()
+    covers = read_marks(catalogue, marks)
+    check_calls(marks)
+    check_documented(marks)
     coverage, readme = ROOT / "docs" / "coverage.md", ROOT / "README.md"
     put(coverage, page(catalogue, covers), check)
     put(readme, with_table(readme.read_text(encoding="utf-8"), table(catalogue, covers)), check)
-    print(f"{len(covers)} of {len(catalogue.items)} items of the catalogue are covered")
+    print(f"{len(covers)} of {len(catalogue.computable)} items of the catalogue are covered")
 
 
 def put(path: Path, text: str, check: bool) -> None:

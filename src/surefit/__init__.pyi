@@ -26,6 +26,7 @@ from surefit.core.trace import Trace as Trace
 from surefit.data import datasets as datasets
 from surefit.data.read import read as read
 from surefit.distributions import information as information
+from surefit.distributions.numerical_posterior import numerical_posterior as numerical_posterior
 from surefit.evaluate.compare.compare import compare as compare
 from surefit.evaluate.conformal.classifier import ConformalClassifier as ConformalClassifier
 from surefit.evaluate.conformal.regressor import ConformalRegressor as ConformalRegressor
@@ -44,7 +45,9 @@ from surefit.evaluate.explain.original_scale import original_scale as original_s
 from surefit.evaluate.explain.partial_dependence import partial_dependence as partial_dependence
 from surefit.evaluate.explain.permutation_importance import permutation_importance as permutation_importance
 from surefit.evaluate.fit_formula import fit_formula as fit_formula
+from surefit.evaluate.fixed_threshold import FixedThresholdClassifier as FixedThresholdClassifier
 from surefit.evaluate.model_averaging import BayesianModelAverage as BayesianModelAverage
+from surefit.evaluate.oversampling import OversampledClassifier as OversampledClassifier
 from surefit.evaluate.pipeline import Pipeline as Pipeline
 from surefit.evaluate.pipeline import make_pipeline as make_pipeline
 from surefit.evaluate.scoring.assess import assess as assess

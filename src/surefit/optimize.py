@@ -40,6 +40,8 @@ from surefit.solvers.first_order.backtracking import backtracking as backtrackin
 from surefit.solvers.first_order.backtracking import curvature as curvature
 from surefit.solvers.first_order.backtracking import wolfe as wolfe
 from surefit.solvers.first_order.exact_line_search import exact_step as exact_step
+from surefit.solvers.first_order.rates import iterations_needed as iterations_needed
+from surefit.solvers.first_order.rates import linear_rate_iterations as linear_rate_iterations
 from surefit.solvers.first_order.wolfe_line_search import strong_wolfe as strong_wolfe
 from surefit.solvers.methods.bfgs import direct_update as direct_update
 from surefit.solvers.methods.bfgs import inverse_update as inverse_update

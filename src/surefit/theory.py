@@ -21,3 +21,4 @@ from surefit.evaluate.theory.hoeffding import hoeffding_deviation as hoeffding_d
 from surefit.evaluate.theory.hoeffding import hoeffding_interval as hoeffding_interval
 from surefit.evaluate.theory.hoeffding import hoeffding_probability as hoeffding_probability
 from surefit.evaluate.theory.hoeffding import hoeffding_rows as hoeffding_rows
+from surefit.evaluate.theory.no_free_lunch import no_free_lunch as no_free_lunch

@@ -1,10 +1,12 @@
-"""Trees beyond the estimators: other shapes of trees, how stable one is, and trees that imitate a model.
+"""Trees beyond the estimators: other shapes of trees, how stable one is, imitations of a model, impurities.
 
 >>> from surefit import trees
 >>> trees.multiway_tree([["sun"], ["rain"], ["snow"]], ["out", "in", "out"]).predict([["rain"]]).tolist()
 ['in']
 """
 
+from surefit.models.tree.explain.class_impurity import impurity as impurity
+from surefit.models.tree.explain.class_impurity import impurity_decrease as impurity_decrease
 from surefit.models.tree.explain.mimic import Mimic as Mimic
 from surefit.models.tree.explain.mimic import mimic as mimic
 from surefit.models.tree.explain.optimal import DepthTwo as DepthTwo

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-ITEMS = 456
+ITEMS = 502
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,23 @@ def test_covered_and_open_items_are_told_apart(tool: ModuleType) -> None:
     assert "- 1.2 Three" in page
     assert "- 1.1" not in page
     assert "| Area | 1 of 2 | `Ridge` |" in tool.table(catalogue, covers)
+
+
+def test_items_with_nothing_to_compute_have_a_word_and_take_no_mark(tool: ModuleType) -> None:
+    catalogue = tool.Catalogue(
+        {"c": "Course"},
+        {"Area": ["c:1"]},
+        {"c:1.1": "One", "c:1.2": "Outlook"},
+        {"c:1.2": "pointers to books"},
+    )
+    covers = {"c:1.1": tool.Cover({"Ridge"}, {"tests/test_a.py::test_b"})}
+    page = tool.page(catalogue, covers)
+    assert "Covered: 1 of 1." in page
+    assert "Nothing to compute:\n\n- 1.2 Outlook: pointers to books" in page
+    assert "Open:" not in page
+    assert "| Area | 1 of 1 | `Ridge` |" in tool.table(catalogue, covers)
+    with pytest.raises(tool.CoverageError, match=r"c:1\.2 has nothing to compute"):
+        tool.read_marks(catalogue, [tool.Mark("a", ("c:1.2",), "Ridge")])
 
 
 def test_only_the_block_of_the_readme_changes(tool: ModuleType) -> None:
@@ -122,3 +139,70 @@ def test_a_wrong_mark_is_refused(
 ) -> None:
     with pytest.raises(tool.CoverageError, match=f"^tests/x.py::test_it: .*{message}"):
         tool.read_marks(tool.read_catalogue(), [tool.Mark("tests/x.py::test_it", items, by)])
+
+
+FILE = """
+import numpy as np
+import pytest
+import surefit
+from surefit import Ridge as R, metrics
+from surefit.theory import cube_edge
+
+MADE = {"one": surefit.Lasso()}
+
+def helper(): return R()
+
+@pytest.fixture
+def fitted(): return helper().fit([[0.0]], [0.0])
+
+def test_alias(): R()
+def test_fixture(fitted): fitted.predict([[0.0]])
+def test_constant(): MADE["one"].fit([[0.0]], [0.0])
+def test_door(): metrics.accuracy_score([1], [1])
+def test_long(): surefit.metrics.accuracy_score([1], [1])
+def test_function(): cube_edge(0.1, 2)
+@pytest.mark.parametrize("name", ["accuracy_score"])
+def test_by_name(name): getattr(metrics, name)([1], [1])
+@pytest.mark.covers("c:1", by="Ridge")
+def test_words(): "Ridge, cube_edge"; Ridge = 1; np.accuracy_score(Ridge); object().predict
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "name", "calls"),
+    [
+        ("test_alias", "Ridge", True),
+        ("test_fixture", "Ridge", True),
+        ("test_fixture", "Ridge.predict", True),
+        ("test_constant", "Lasso", True),
+        ("test_constant", "Ridge", False),
+        ("test_door", "metrics.accuracy_score", True),
+        ("test_long", "metrics.accuracy_score", True),
+        ("test_function", "theory.cube_edge", True),
+        ("test_by_name", "metrics.accuracy_score", True),
+        ("test_by_name", "metrics.recall_score", False),
+        ("test_words", "Ridge", False),
+        ("test_words", "theory.cube_edge", False),
+        ("test_words", "metrics.accuracy_score", False),
+    ],
+)
+def test_a_mark_counts_if_its_test_calls_what_it_names(
+    tmp_path: Path, tool: ModuleType, test: str, name: str, calls: bool
+) -> None:
+    (tmp_path / "test_it.py").write_text(FILE)
+    mark = tool.Mark(f"test_it.py::{test}", ("c:1",), name)
+    if calls:
+        tool.check_calls([mark], tmp_path)
+    else:
+        with pytest.raises(tool.CoverageError, match=f"{test}: it does not call '{name}'"):
+            tool.check_calls([mark], tmp_path)
+
+
+def test_a_name_that_no_page_says_is_refused(tmp_path: Path, tool: ModuleType) -> None:
+    (tmp_path / "coverage.md").write_text("Ridge")
+    (tmp_path / "ridge.md").write_text("`RidgeClassifier`, my_Ridge")
+    marks = [tool.Mark("a", ("c:1",), "Ridge")]
+    with pytest.raises(tool.CoverageError, match="no page of docs/ says 'Ridge'"):
+        tool.check_documented(marks, tmp_path)
+    (tmp_path / "ridge.md").write_text("`surefit.Ridge(alpha)`")
+    tool.check_documented(marks, tmp_path)

@@ -29,9 +29,11 @@ MADE = {
     "ConformalClassifier": surefit.ConformalClassifier(surefit.GaussianNB(), method="aps", random_state=3),
     "ConformalRegressor": surefit.ConformalRegressor(RIDGE),
     "ExhaustiveSelector": surefit.ExhaustiveSelector(RIDGE, max_features=1, cv=2),
+    "FixedThresholdClassifier": surefit.FixedThresholdClassifier(surefit.LogisticRegression(), threshold=0.4),
     "GeneticSelector": surefit.GeneticSelector(RIDGE, population=4, generations=1, cv=2),
     "GridSearch": surefit.GridSearch(RIDGE, GRID, split=KFold(3), scoring=mean_squared_error),
     "HalvingSearch": surefit.HalvingSearch(RIDGE, {"alpha": [0.1, 1.0, 9.0]}, min_rows=5, split=2),
+    "OversampledClassifier": surefit.OversampledClassifier(surefit.GaussianNB(), random_state=1),
     "RandomSearch": surefit.RandomSearch(RIDGE, {"alpha": loguniform(0.1, 10)}, n_iter=2, split=2),
     "SelectByPermutation": surefit.SelectByPermutation("correlation", draws=20),
     "SelectFdr": surefit.SelectFdr(f_regression),
@@ -52,7 +54,7 @@ def path(tmp_path):
 
 
 def target(name):
-    return np.where(Y > 0, "high", "low") if name == "ConformalClassifier" else Y
+    return np.where(Y > 0, "high", "low") if name.endswith("Classifier") else Y
 
 
 def fitted(name):

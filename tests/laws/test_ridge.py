@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 import surefit
-from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeCV, datasets
+from surefit import LinearRegression, Ridge, RidgeClassifier, RidgeCV, datasets, linalg, optimize
 from surefit.models.linear.squares.ridge_gap import Scales, certify, gaps
 
 PATH = np.logspace(-4, 6, 21)
@@ -133,18 +133,42 @@ def test_dual_and_primal_are_one():
 
 
 @pytest.mark.covers("intro_to_ml:4.16", by="Ridge")
-def test_strong_duality():
-    X, y = table(12, 20)
-    lam = 0.9
-    w = plain(lam, X, y).coef_
+@pytest.mark.covers("intro_to_ml:4.16", by="optimize.quadratic_program")
+@pytest.mark.covers("intro_to_ml:4.16", by="optimize.dual_value")
+def test_the_lagrangian_dual_is_as_high_as_the_fit_is_low():
+    """Minimise r'r + λ w'w with y = Φw + r; of the multipliers μ, α = μ / (2λ)."""
+    X, y = table(6, 4)
+    n, p, lam = 6, 4, 0.9
+    model = plain(lam, X, y)
+    w = model.coef_
+    least = np.sum((y - model.predict(X)) ** 2) + lam * w @ w
+    program = optimize.quadratic_program(
+        np.diag(np.r_[np.full(p, 2 * lam), np.full(n, 2.0)]),
+        np.zeros(p + n),
+        A_eq=np.hstack([X, np.eye(n)]),
+        b_eq=y,
+    )
+    close(program.value, least, rtol=1e-8)
+    close(program.x, np.r_[w, y - X @ w], rtol=1e-6)
+    problem = optimize.ConstrainedProblem(
+        lambda x: x[p:] @ x[p:] + lam * x[:p] @ x[:p],
+        equalities=lambda x: y - X @ x[:p] - x[p:],
+        gradient=lambda x: np.r_[2 * lam * x[:p], 2 * x[p:]],
+        equality_jacobian=lambda x: -np.hstack([X, np.eye(n)]),
+    )
+
+    def dual(alpha):
+        return optimize.dual_value(problem, None, 2 * lam * alpha, start=np.zeros(p + n)).value
+
+    best = (y - X @ w) / lam  # r = λ α
     K = X @ X.T
-    a = np.linalg.solve(K + lam * np.eye(12), y)
-    top = np.sum((y - X @ w) ** 2) + lam * w @ w
-    close(-(lam**2) * a @ a - lam * a @ K @ a + 2 * lam * a @ y, top)
-    close(y - X @ w, lam * a)
-    rng = np.random.default_rng(1)
-    for b in a + rng.normal(size=(20, 12)):
-        assert -(lam**2) * b @ b - lam * b @ K @ b + 2 * lam * b @ y < top
+    close(best, np.linalg.solve(K + lam * np.eye(n), y), rtol=1e-8)
+    close(X.T @ best, w, rtol=1e-8)
+    close(dual(best), least, rtol=1e-6)  # strong duality
+    for alpha in np.random.default_rng(1).normal(size=(5, n)):
+        formula = -(lam**2) * alpha @ alpha - lam * alpha @ K @ alpha + 2 * lam * alpha @ y
+        close(dual(alpha), formula, rtol=1e-6)
+        assert formula < least
 
 
 @pytest.mark.covers("intro_to_ml:4.5", by="Ridge")
@@ -191,6 +215,7 @@ def test_the_most_probable_coefficients_under_a_normal_prior():
 
 
 @pytest.mark.covers("ml_lecture_notes:4.4", by="Ridge")
+@pytest.mark.covers("ml_lecture_notes:4.4", by="linalg.SingularValues.ridge_condition")
 def test_spectral_form_augmented_rows_and_condition():
     X, y = table()
     alpha = 2.0
@@ -205,7 +230,16 @@ def test_spectral_form_augmented_rows_and_condition():
     )
     condition = datasets.fixture("ridge_condition")
     S = np.diag(condition.data["singular_values"])
-    close(np.linalg.cond(S), condition.answers["condition"], rtol=1e-9)
+    values = linalg.SingularValues.of(S)
+    close(values.condition, condition.answers["condition"], rtol=1e-9)
+    alone = condition.data["alpha"]
+    close(values.ridge_condition(alone), condition.answers["ridge_condition"], rtol=1e-9)
+    assert values.ridge_condition(0.0) == values.condition
+    wide = np.random.default_rng(0).normal(size=(3, 5))
+    close(
+        linalg.SingularValues.of(wide).ridge_condition(0.3),
+        np.linalg.cond(np.vstack([wide, np.sqrt(0.3) * np.eye(5)])),
+    )
     lifted = np.vstack([S, np.sqrt(condition.data["alpha"]) * np.eye(2)])
     close(np.linalg.cond(lifted), condition.answers["ridge_condition"], rtol=1e-9)
     close(np.linalg.cond(S.T @ S + np.eye(2)), condition.answers["ridge_condition"] ** 2, rtol=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from tests.laws.pieces import pieces
 from tests.laws.problems import planted
 
+from surefit import LinearModel
 from surefit.core.errors import RefusalError
 from surefit.data.batches.batch import Batch
 from surefit.engine.serial import Serial
@@ -231,7 +234,6 @@ class TestTwoLoops:
         A = A @ A.T + np.eye(dimension)
         return [Step(s, A @ s, 1.0 / (s @ A @ s)) for s in rng.normal(size=(count, dimension))]
 
-    @pytest.mark.covers("intro_to_ml:A.14", by="LinearModel")
     def test_it_is_bfgs(self):
         steps = self.pairs()
         newest = steps[-1]
@@ -243,7 +245,6 @@ class TestTwoLoops:
         np.testing.assert_allclose(two_loops(g, deque(steps)), inverse @ g, rtol=1e-10)
         np.testing.assert_allclose(two_loops(g, deque()), g)
 
-    @pytest.mark.covers("intro_to_ml:A.12", by="LinearModel")
     def test_the_newest_step_meets_the_secant_condition(self):
         steps = self.pairs()
         np.testing.assert_allclose(two_loops(steps[-1].y, deque(steps)), steps[-1].s, rtol=1e-9)
@@ -259,6 +260,9 @@ class TestNewtonByHand:
         np.testing.assert_allclose(4 * here.hessian, [[1, 0.5], [0.5, 1.5]])
         first = solve("newton", objective, 1e-30, max_iter=1)
         np.testing.assert_allclose(first.x, [-0.8, 1.6], rtol=1e-12)
+        with pytest.warns(ConvergenceWarning):
+            model = LinearModel("logistic", solver="newton", fit_intercept=False, max_iter=1).fit(rows, y)
+        np.testing.assert_allclose(model.coef_, [-0.8, 1.6], rtol=1e-12)
 
     @pytest.mark.covers("cs443:10.5", by="LinearModel")
     def test_four_rows_of_ones(self):
@@ -270,6 +274,11 @@ class TestNewtonByHand:
             found = solver_named("newton", tolerance=0.0, max_iter=limit).solve(objective)
             assert found.x[0] == pytest.approx(w, abs=1e-9)
             assert found.stopped == "limit"
+            model = LinearModel("logistic", solver="newton", fit_intercept=False, max_iter=limit, tol=1e-15)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the last of the four has arrived
+                model.fit(np.ones((4, 1)), [1, 1, 1, 0])
+            assert model.coef_[0] == pytest.approx(w, abs=1e-9)
 
 
 def test_a_batch_is_left_as_it_was():

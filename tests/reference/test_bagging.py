@@ -83,7 +83,7 @@ def test_averages_of_overgrown_trees_are_better_than_one():
     assert abs(truth - many.certificate_.value) < 4 * many.certificate_.parts["standard error"]
 
 
-@pytest.mark.covers("intro_to_ml:6.5", by="BaggingClassifier")
+@pytest.mark.covers("intro_to_ml:6.5", by="BaggingRegressor")
 def test_the_share_of_rows_that_a_bootstrap_leaves_out():
     for rows, wanted in ((10, 0.3486784), (100, 0.3660323)):
         model = BaggingRegressor(MeanRegressor(), 150).fit(np.zeros((rows, 1)), np.arange(float(rows)))

@@ -154,7 +154,6 @@ def test_updates_merges_and_forgets_end_in_the_posterior_of_one_fit(given: dict[
             assert other.noise_posterior_.mean == pytest.approx(whole.noise_posterior_.mean, rel=1e-10)
 
 
-@pytest.mark.covers("intro_to_ml:4.19", by="BayesianLinearRegression")
 def test_an_unknown_noise_is_integrated_over() -> None:
     """The predictive Student t is the mixture of normals over the posterior of the noise."""
     model = BayesianLinearRegression(noise_shape=3.0, noise_scale=2.0).fit(X, y)

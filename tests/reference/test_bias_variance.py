@@ -12,7 +12,7 @@ from surefit.core.errors import DataError, ParameterError
 from surefit.evaluate.curves.bias_variance import decompose_labels, predictions_of
 
 
-@pytest.mark.covers("course_summary:8", by="bias_variance")
+@pytest.mark.covers("course_summary:8", "course_summary:B.13", by="bias_variance")
 @pytest.mark.covers("cs443:8.7", by="bias_variance")
 @pytest.mark.covers("ml_lecture_notes:5.3", by="bias_variance")
 def test_the_parts_of_the_mean_are_those_of_theory() -> None:
@@ -115,7 +115,7 @@ def test_the_error_of_a_simulation_is_its_spread() -> None:
 
 @pytest.mark.covers("intro_to_ml:7.12", by="diagnose_fit")
 @pytest.mark.covers("course_summary:9.6", by="complexity_curve")
-@pytest.mark.covers("ml_for_data_science:1.7", by="GridSearch")
+@pytest.mark.covers("ml_for_data_science:1.7", by="complexity_curve")
 def test_fits_of_polynomials_are_called_by_their_name() -> None:
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-1, 1, 60))[:, None]

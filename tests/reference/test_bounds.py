@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
+import surefit
+from surefit import plots
 from surefit.core.errors import DataError, ParameterError
 from surefit.losses import Squared
 from surefit.theory import (
@@ -21,6 +23,7 @@ from surefit.theory import (
     hoeffding_rows,
     hypothesis_posterior,
     likelihoods,
+    no_free_lunch,
     risks,
     version_space,
 )
@@ -153,12 +156,38 @@ def test_the_average_of_hypotheses_has_the_courses_numbers() -> None:
     np.testing.assert_allclose(averaged, [1.0, 0.5, 0.5])
 
 
-@pytest.mark.covers("ml_for_data_science:1.6", by="theory.all_hypotheses")
-def test_no_learner_beats_a_coin_over_all_labellings() -> None:
-    """No free lunch: whatever is said of the two points not seen, the mean over all labellings is a half."""
-    every = all_hypotheses(4)
-    for guess in every:
-        assert np.mean(every[:, 2:] == guess[2:]) == 0.5
+LEARNERS = {
+    "tree": surefit.DecisionTreeClassifier(),
+    "bayes": surefit.GaussianNB(),
+    "logistic": surefit.LogisticRegression(),
+    "forest": surefit.RandomForestClassifier(5, random_state=0),
+    "majority": surefit.MajorityClassifier(),
+}
+
+
+@pytest.mark.covers("ml_for_data_science:1.6", by="theory.no_free_lunch")
+@pytest.mark.parametrize("name", LEARNERS)
+def test_no_learner_beats_a_coin_over_all_labellings(name: str) -> None:
+    rng = np.random.default_rng(0)
+    X, unseen = rng.normal(size=(20, 2)), rng.normal(size=(8, 2))  # shares of eight are exact
+    two = np.where(X[:, 0] > 0, "high", "low")
+    found = no_free_lunch(LEARNERS[name], X, two, unseen)
+    assert len(found) == 2**8
+    assert found.mean() == 0.5
+    assert sorted(found)[0] == 0.0  # the labelling that contradicts every answer
+    assert sorted(found)[-1] == 1.0
+    three = np.digitize(X[:, 0], [-0.5, 0.5])
+    found = no_free_lunch(LEARNERS[name], X, three, unseen[:4])
+    assert found.mean() == pytest.approx(1 / 3, rel=1e-12)
+    # A model that has learnt from other rows, or in another way, has other answers and the same mean.
+    assert no_free_lunch(LEARNERS[name], X[:10], two[:10], unseen).mean() == 0.5
+
+
+def test_what_no_classifier_can_answer_is_told() -> None:
+    with pytest.raises(DataError, match="one class only"):
+        no_free_lunch(surefit.GaussianNB(), [[0.0], [1.0]], [1, 1], [[2.0]])
+    with pytest.raises(DataError, match="Ridge must answer with the classes"):
+        no_free_lunch(surefit.Ridge(), [[0.0], [1.0], [3.0]], [0, 1, 0], [[2.0]])
 
 
 EDGES = {
@@ -178,6 +207,19 @@ def test_the_edge_of_a_neighbourhood_has_the_courses_numbers() -> None:
     for bad in ((1.5, 2), (0.5, 0)):
         with pytest.raises(ParameterError, match="must be"):
             cube_edge(*bad)
+
+
+@pytest.mark.covers("ml_for_data_science:1.8", by="plots.plot_cube_edges")
+def test_the_chart_of_edges_has_a_line_for_each_number_of_columns() -> None:
+    chart = plots.plot_cube_edges((1, 3, 10))
+    drawn = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
+    for columns in (1, 3, 10):
+        line = {row["share"]: row["edge"] for row in drawn if row["columns"] == str(columns)}
+        assert len(line) == 101
+        assert line[0.1] == pytest.approx(cube_edge(0.1, columns))
+        assert list(line.values()) == sorted(line.values())
+    with pytest.raises(ParameterError, match="give 1 to 20"):
+        plots.plot_cube_edges(())
 
 
 def test_tables_that_do_not_fit_are_refused() -> None:

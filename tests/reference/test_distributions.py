@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from surefit import distributions as d
-from surefit.core.errors import DataError, RefusalError
+from surefit import numerical_posterior
+from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.distributions.special import binomial_log, log_gamma, poisson_log
 
 COIN_DATA = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
@@ -165,7 +166,7 @@ def test_the_normal_density_of_vectors_is_that_of_its_independent_parts() -> Non
     np.testing.assert_allclose(whole.log_density(x), expected, rtol=1e-13)
 
 
-@pytest.mark.covers("intro_to_ml:B.12", by="distributions.Normal.expectation")
+@pytest.mark.covers("intro_to_ml:B.12", by="distributions.Normal.moment_generating")
 @pytest.mark.parametrize("t", [-0.3, 0.2])
 def test_moment_generating_functions(t: float) -> None:
     p, rate, b, mean, scale = 0.3, 2.0, 1.5, 0.7, 1.3
@@ -178,7 +179,30 @@ def test_moment_generating_functions(t: float) -> None:
         d.Normal(mean, scale): np.exp(t * mean + (scale * t) ** 2 / 2),
     }
     for one, value in expected.items():
-        assert float(one.expectation(lambda x: np.exp(t * x))) == pytest.approx(value, rel=1e-9), one
+        assert one.moment_generating(t) == pytest.approx(value, rel=1e-13), one
+        assert one.moment_generating(t) == pytest.approx(float(one.expectation(lambda x: np.exp(t * x)))), one
+        assert one.moment_generating(0.0) == 1.0
+        # The k-th derivative at 0 is the k-th moment; a central difference of step h is off by order h².
+        h = 1e-4
+        ends = one.moment_generating(h), one.moment_generating(-h)
+        assert (ends[0] - ends[1]) / (2 * h) == pytest.approx(one.mean, rel=1e-5), one
+        second = (ends[0] - 2.0 + ends[1]) / h**2
+        assert second == pytest.approx(one.variance + one.mean**2, rel=1e-5), one
+
+
+@pytest.mark.covers("intro_to_ml:B.12", by="distributions.Exponential.moment_generating")
+def test_where_no_moment_generating_function_exists() -> None:
+    assert d.Exponential(2.0).moment_generating(2.0) == np.inf
+    assert d.Exponential(2.0).moment_generating(1.999) == pytest.approx(2000.0)
+    assert d.Laplace(0.0, 1.5).moment_generating(-0.7) == np.inf
+    assert d.Gamma(3.0, 2.0).moment_generating(1.0) == pytest.approx(8.0)
+    assert d.Gamma(3.0, 2.0).moment_generating(5.0) == np.inf
+    assert d.Uniform(0.0, 1.0).moment_generating(2.0) == pytest.approx((np.exp(2) - 1) / 2)  # by quadrature
+    assert d.Normal(0.0, 1e3).moment_generating(1.0) == np.inf  # beyond what a float holds
+    with pytest.raises(RefusalError, match="moment-generating function of LogNormal"):
+        d.LogNormal().moment_generating(0.1)
+    with pytest.raises(ParameterError, match="t=nan must be a finite number"):
+        d.Normal().moment_generating(np.nan)
 
 
 @pytest.mark.covers("intro_to_ml:B.6", "intro_to_ml:B.7", by="distributions.Normal.expectation")
@@ -194,6 +218,27 @@ def test_expectations_and_variances() -> None:
     assert die.mean == pytest.approx(2.5)
     assert float(die.expectation(lambda k: k >= 4)) == pytest.approx(1 / 3)
     np.testing.assert_allclose(d.Normal(5.0, 2.0).expectation(lambda x: np.array([x, x**2])), [5.0, 29.0])
+
+
+@pytest.mark.covers("intro_to_ml:B.6", by="distributions.Binomial.expectation")
+def test_expectations_are_sums_or_integrals_and_linear() -> None:
+    counts = d.Binomial(4, 0.3)
+    by_hand = sum(k**2 * counts.density(k) for k in range(5))
+    assert float(counts.expectation(lambda k: k**2)) == pytest.approx(by_hand, rel=1e-14)
+    among = float(counts.expectation(lambda k: (k == 1) | (k == 3)))
+    assert among == pytest.approx(counts.density(1) + counts.density(3), rel=1e-14)  # E of an indicator is P
+    x = np.linspace(-12, 12, 200_001)
+    for one in (counts, d.Normal(0.5, 1.2), d.Gamma(2.0, 1.5)):
+        assert float(one.expectation(lambda x: np.full(np.shape(x), 3.0))) == pytest.approx(3.0, rel=1e-9)
+        parts = [float(one.expectation(g)) for g in (np.cos, np.square)]
+        assert float(one.expectation(lambda x: 2 * np.cos(x) - 5 * x**2)) == pytest.approx(
+            2 * parts[0] - 5 * parts[1]
+        )
+    # E g(X) without the law of g(X), and with it: the square of a standard normal is chi squared.
+    direct = np.trapezoid(np.cos(x) * d.Normal().density(x), x)
+    assert float(d.Normal().expectation(np.cos)) == pytest.approx(direct, rel=1e-9)
+    of_square = d.ChiSquared(1.0).expectation(np.sqrt)
+    assert float(d.Normal().expectation(np.abs)) == pytest.approx(float(of_square), rel=1e-6)
 
 
 @pytest.mark.covers("intro_to_ml:B.11", by="distributions.Normal.kurtosis")
@@ -272,6 +317,58 @@ def test_beta_and_bernoulli() -> None:
     assert d.Bernoulli.posterior(d.Beta(1, 1), COIN_DATA).mode == pytest.approx(0.6)
     expected = log_gamma(4.0) - 2 * log_gamma(2.0) + log_gamma(8.0) + log_gamma(6.0) - log_gamma(14.0)
     assert d.Bernoulli.log_evidence(d.Beta(2, 2), COIN_DATA) == pytest.approx(float(expected))
+
+
+@pytest.mark.covers("intro_to_ml:B.29", "intro_to_ml:B.30", by="numerical_posterior")
+def test_posteriors_of_any_prior_and_likelihood_by_quadrature() -> None:
+    coin = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+
+    def tosses(p: Any) -> Any:
+        return 6 * np.log(p) + 4 * np.log1p(-p)
+
+    found = numerical_posterior(d.Beta(2, 2), tosses)
+    assert (found.mode, found.mean) == (pytest.approx(7 / 12, abs=1e-7), pytest.approx(4 / 7, abs=1e-12))
+    exact = d.Bernoulli.posterior(d.Beta(2, 2), coin)
+    assert found.variance == pytest.approx(exact.variance, rel=1e-9)
+    assert found.log_evidence == pytest.approx(d.Bernoulli.log_evidence(d.Beta(2, 2), coin), abs=1e-9)
+    p = np.array([0.1, 0.5, 0.9])
+    np.testing.assert_allclose(found.density(p), exact.density(p), rtol=1e-9)
+    flat = numerical_posterior(d.Beta(1, 1), tosses)
+    assert flat.mode == pytest.approx(0.6, abs=1e-7)  # a flat prior: the most probable is the likeliest
+    # The mean has the least expected squared error of all guesses.
+    guesses = found.mean + np.array([-0.05, -0.01, 0.0, 0.01, 0.05])
+    risks = [float(exact.expectation(lambda p, guess=guess: (p - guess) ** 2)) for guess in guesses]
+    assert int(np.argmin(risks)) == 2
+    assert risks[2] == pytest.approx(found.variance, rel=1e-6)
+    # No conjugate pair: a normal mean under a Laplace prior, against sums over a fine grid.
+    x = np.array([1.0, 2.0, 4.0])
+    both = numerical_posterior(
+        d.Laplace(0.0, 0.5), lambda m: d.Normal(0.0, 1.0).log_density(x[:, None] - m).sum(axis=0)
+    )
+    m = np.linspace(-6, 8, 400_001)
+    joint = d.Laplace(0.0, 0.5).density(m) * d.Normal().density(x[:, None] - m).prod(axis=0)
+    total = np.trapezoid(joint, m)
+    assert both.log_evidence == pytest.approx(np.log(total), abs=1e-8)
+    assert both.mean == pytest.approx(np.trapezoid(m * joint, m) / total, abs=1e-8)
+    assert both.mode == pytest.approx(m[np.argmax(joint)], abs=1e-4)
+
+
+def test_posteriors_in_narrow_or_several_places_are_found() -> None:
+    x = np.random.default_rng(0).normal(50, 1, size=10_000)
+    fixed = -0.5 * ((x - x.mean()) ** 2).sum() - 5000 * np.log(2 * np.pi)
+    found = numerical_posterior(d.Normal(0, 1000), lambda m: fixed - 5000 * (m - x.mean()) ** 2)
+    exact = d.Normal.posterior(d.Normal(0, 1000), x, scale=1.0)
+    assert (found.mean, found.variance) == (
+        pytest.approx(exact.mean),
+        pytest.approx(exact.variance, rel=1e-8),
+    )
+    two = numerical_posterior(d.Normal(), lambda m: np.logaddexp(-200 * (m - 3) ** 2, -200 * (m + 3) ** 2))
+    assert two.mean == pytest.approx(0.0, abs=1e-8)
+    assert two.variance == pytest.approx(9.0, rel=0.01)
+    with pytest.raises(DataError, match="must be a continuous distribution of one number"):
+        numerical_posterior(d.Poisson(1.0), lambda m: m)
+    with pytest.raises(DataError, match="zero or infinite"):
+        numerical_posterior(d.Normal(), lambda m: np.full(np.shape(m), -np.inf))
 
 
 @pytest.mark.covers("intro_to_ml:B.29", "intro_to_ml:B.30", by="distributions.Normal.posterior")

@@ -9,8 +9,6 @@ import surefit
 from surefit import metrics, resample
 
 
-@pytest.mark.covers("intro_to_ml:7.19", by="GridSearch")
-@pytest.mark.covers("intro_to_ml:7.19", by="resample.HoldOut")
 def test_split_choose_the_simplest_degree_and_judge_it_once() -> None:
     """A cubic: hold out, cross-validate degrees, choose by Occam, and score the choice on rows kept aside."""
     rng = np.random.default_rng(0)
@@ -40,7 +38,6 @@ def test_split_choose_the_simplest_degree_and_judge_it_once() -> None:
     assert metrics.r2_score(y[test], chosen) > metrics.r2_score(y[test], line.predict(x[test]))
 
 
-@pytest.mark.covers("intro_to_ml:7.19", by="SelectKBest")
 def test_select_inside_the_folds_and_read_every_rate_of_the_table() -> None:
     """A rare class among useless columns: select in each fold, and let no single rate speak for all."""
     rng = np.random.default_rng(1)

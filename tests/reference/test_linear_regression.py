@@ -28,7 +28,7 @@ def solved(X, y):
     return y.mean(axis=0) - mean @ coef, coef
 
 
-@pytest.mark.covers("intro_to_ml:4.2", "cs443:1.1", "cs443:1.2", "course_summary:2.2", by="LinearRegression")
+@pytest.mark.covers("intro_to_ml:4.2", "cs443:1.1", "course_summary:2.2", by="LinearRegression")
 def test_the_three_point_line():
     model = LinearRegression().fit(*SMALL)
     np.testing.assert_allclose([model.intercept_, *model.coef_], [7 / 6, 1 / 2], rtol=1e-14)
@@ -37,6 +37,65 @@ def test_the_three_point_line():
     assert residual @ residual / 2 == pytest.approx(1 / 12, rel=1e-13)
     line = LinearRegression().fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 2.0, 5.0])
     np.testing.assert_allclose([line.intercept_, *line.coef_], [0.7, 1.2], rtol=1e-13)
+
+
+@pytest.mark.covers("cs443:1.2", by="LinearRegression")
+def test_several_inputs_are_a_plane_and_a_row_of_ones_the_bias():
+    """f(x) = w_0 + w_1 x_1 + ... + w_D x_D, the product of w with x behind a one."""
+    rng = np.random.default_rng(1)
+    X, w = rng.normal(size=(30, 4)), np.array([2.0, -1.0, 0.0, 0.5, 3.0])
+    model = LinearRegression().fit(X, w[0] + X @ w[1:])
+    np.testing.assert_allclose([model.intercept_, *model.coef_], w, atol=1e-12)
+    new = rng.normal(size=(5, 4))
+    by_hand = [w[0] + sum(w[j + 1] * x[j] for j in range(4)) for x in new]
+    np.testing.assert_allclose(model.predict(new), by_hand, rtol=1e-12)
+    ahead = LinearRegression(fit_intercept=False).fit(np.column_stack([np.ones(30), X]), w[0] + X @ w[1:])
+    np.testing.assert_allclose(ahead.coef_, w, atol=1e-12)
+    one = LinearRegression().fit(X[:, :1], w[0] + X @ w[1:])  # fewer inputs miss what the others explain
+    assert one.score(X[:, :1], w[0] + X @ w[1:]) < 0.5
+
+
+@pytest.mark.covers("ml_for_data_science:3.3", by="LinearRegression.influence")
+def test_the_closed_form_and_the_hat_matrix_of_nine_temperatures():
+    nine = surefit.datasets.fixture("temperatures_regression")
+    X, y = np.array(nine.data["X"]), np.array(nine.data["y"], dtype=float)
+    model = LinearRegression().fit(X, y)
+    assert model.intercept_ == pytest.approx(-12.1708137189, abs=1e-9)
+    assert model.coef_[0] == pytest.approx(0.3412911903, abs=1e-10)
+    wanted = [
+        0.28631473,
+        0.32044385,
+        0.38870208,
+        0.42283120,
+        0.45696032,
+        0.52521856,
+        0.62760592,
+        0.66173504,
+        1.31018830,
+    ]
+    np.testing.assert_allclose(model.predict(X), wanted, atol=5e-9)
+    assert model.predict(X)[-1] > 1
+    leverage = model.influence(X, y).leverage
+    wanted = [
+        0.20527909,
+        0.18291863,
+        0.14727640,
+        0.13399462,
+        0.12373907,
+        0.11230666,
+        0.11785474,
+        0.12575656,
+        0.85087424,
+    ]
+    np.testing.assert_allclose(leverage, wanted, atol=5e-9)
+    assert leverage.sum() == pytest.approx(2.0)  # the trace of the hat matrix: two parameters
+    # Column k of the hat matrix is the fit to targets that are 1 in row k and 0 elsewhere.
+    hat = np.column_stack([LinearRegression().fit(X, column).predict(X) for column in np.eye(9)])
+    np.testing.assert_allclose(hat @ hat, hat, atol=1e-10)
+    np.testing.assert_allclose(np.diagonal(hat), leverage, atol=1e-10)
+    np.testing.assert_allclose(hat @ y, model.predict(X), atol=1e-10)
+    A = np.column_stack([np.ones(9), X])
+    np.testing.assert_allclose(A.T @ (y - model.predict(X)), 0.0, atol=1e-10)
 
 
 def test_centred_inputs_and_orthonormal_columns():
@@ -69,7 +128,7 @@ def test_weights():
     np.testing.assert_allclose([got.intercept_, *got.coef_], expected, rtol=1e-11)
 
 
-@pytest.mark.covers("cs443:4.1", "cs443:4.2", "cs443:4.3", "ml_for_data_science:3.3", by="LinearRegression")
+@pytest.mark.covers("cs443:4.1", "cs443:4.2", "cs443:4.3", by="LinearRegression")
 @pytest.mark.covers("ml_lecture_notes:2.2", by="LinearRegression")
 def test_normal_equations_three_ways_and_the_geometry_of_projection():
     X, y = random_problem()
@@ -128,6 +187,34 @@ def test_estimates_vary_as_their_covariance_says():
         np.abs(coef.mean(axis=0) - truth).max()
         < 4 * sigma * np.sqrt(np.diagonal(expected).max() / 4000) / sigma
     )
+    # What one fit says of itself is the same matrix, with the noise as that fit has it.
+    once = LinearRegression(fit_intercept=False).fit(X, draws[:, 0])
+    said = once.summary()
+    noise = np.sum((draws[:, 0] - once.predict(X)) ** 2) / (40 - 3)
+    np.testing.assert_allclose(said.standard_error**2, noise / sigma**2 * np.diagonal(expected), rtol=1e-10)
+    # Consistent: a hundred times the rows, a tenth of the error.
+    far = [
+        LinearRegression(fit_intercept=False).fit(A, A @ truth + sigma * rng.normal(size=len(A))).summary()
+        for A in (rng.normal(size=(400, 3)), rng.normal(size=(40_000, 3)))
+    ]
+    ratio = far[0].standard_error / far[1].standard_error
+    np.testing.assert_allclose(ratio, 10.0, rtol=4 * np.sqrt(1 / 400))  # four deviations of 400 rows
+    assert (np.abs(far[1].estimate - truth) < 4 * far[1].standard_error).all()
+
+
+@pytest.mark.covers("cs443:5.3", by="LogisticRegression.summary")
+def test_the_fisher_information_of_one_row_is_the_spread_of_logistic_estimates():
+    """F = E[σ(1 - σ) x x'], of which one over N times the inverse is the covariance of the estimate."""
+    rng = np.random.default_rng(4)
+    X, w = rng.normal(size=(20_000, 2)), np.array([1.0, -0.5])
+    chance = 1 / (1 + np.exp(-X @ w))
+    y = (rng.random(20_000) < chance).astype(int)
+    model = surefit.LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(X, y)
+    fisher = (X * (chance * (1 - chance))[:, None]).T @ X / 20_000
+    expected = np.sqrt(np.diagonal(np.linalg.inv(fisher)) / 20_000)
+    # The information at the estimate differs from that at the truth by the estimate's own error, about 1 %.
+    np.testing.assert_allclose(model.summary(X, y).standard_error, expected, rtol=0.04)
+    assert (np.abs(model.coef_[0] - w) < 4 * expected).all()
 
 
 @pytest.mark.covers("cs443:1.3", "ml_lecture_notes:2.3", by="LinearRegression")

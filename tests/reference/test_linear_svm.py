@@ -14,7 +14,7 @@ from surefit import LinearModel, LinearSVC, LinearSVR
 from surefit.core.native.linear.dual_cd import DualPlan, dual_cd, dual_cd_twin
 from surefit.losses import EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from surefit.optimize import DualCoordinates
-from surefit.penalties import L2
+from surefit.penalties import L2, Box
 from surefit.solvers.objective.base import Objective
 from surefit.solvers.objective.solver import solver_named
 
@@ -188,6 +188,95 @@ def test_tubes_of_the_course_with_a_free_intercept():
     assert 5 * model.certificate_.parts["objective"] == pytest.approx(3.2422222222)
     signed = -np.asarray(model.certificate_.witness["slopes"])
     np.testing.assert_allclose(signed, [0.1777777778, 0, -1, -0.1777777778, 1], atol=1e-9)
+
+
+@pytest.mark.covers("ml_for_data_science:6.7", by="LinearModel")
+def test_slopes_and_slacks_of_tubes():
+    X = np.arange(5.0)[:, None]
+    for y, C in ((X[:, 0], 10.0), (np.array([0.0, 1.2, 1.9, 3.4, 8.0]), 1.0)):
+        model = LinearModel(EpsilonInsensitive(0.5), L2(1 / (5 * C)), tol=1e-10).fit(X, y)
+        signed = -C * np.asarray(model.certificate_.witness["slopes"])
+        if C == 10.0:
+            np.testing.assert_allclose(signed, [-0.1875, 0, 0, 0, 0.1875], atol=1e-8)
+        assert model.coef_[0] == pytest.approx(signed @ X[:, 0], abs=1e-7)  # w = Σ α x
+        assert signed.sum() == pytest.approx(0.0, abs=1e-8)
+        residual = y - model.predict(X)
+        above, below = np.maximum(residual - 0.5, 0), np.maximum(-residual - 0.5, 0)
+        assert (np.minimum(above, below) == 0).all()  # at most one slack of a row
+        np.testing.assert_allclose(
+            above + below, EpsilonInsensitive(0.5).value(y, model.predict(X)), atol=1e-12
+        )
+        assert C * (above + below).sum() + model.coef_ @ model.coef_ / 2 == pytest.approx(
+            5 * C * model.certificate_.parts["objective"]
+        )
+        inside = np.abs(residual) < 0.5 - 1e-6
+        np.testing.assert_allclose(signed[inside], 0.0, atol=1e-8)  # no support vectors inside the tube
+        np.testing.assert_allclose(np.abs(signed[above + below > 1e-6]), C, rtol=1e-8)
+
+
+@pytest.mark.covers("course_summary:4.6", by="LinearModel")
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_every_condition_of_a_soft_margin(C):
+    X, y, _ = planted(60, 2)
+    sign = np.where(y == 1, 1.0, -1.0)
+    model = LinearModel("hinge", L2(1 / (60 * C)), tol=1e-11).fit(X, y)
+    alpha = C * np.abs(model.certificate_.witness["slopes"])
+    score = X @ model.coef_ + model.intercept_
+    slack, mu = np.maximum(1 - sign * score, 0), C - alpha
+    near = 1e-7 * max(1.0, C)
+    np.testing.assert_allclose(model.coef_, (alpha * sign) @ X, atol=1e-6 * max(1.0, C))
+    assert alpha @ sign == pytest.approx(0.0, abs=60 * near)
+    assert min(alpha.min(), mu.min(), slack.min()) >= -near
+    assert (1 - slack - sign * score <= near).all()
+    np.testing.assert_allclose(alpha * (1 - slack - sign * score), 0.0, atol=1e-5 * C)
+    np.testing.assert_allclose(mu * slack, 0.0, atol=1e-5 * C)
+    on = (alpha > 1e-4 * C) & (alpha < C * (1 - 1e-4))
+    assert on.any()
+    np.testing.assert_allclose(sign[on] * score[on], 1.0, atol=1e-5)
+    # b is the mean over these rows of y - w'x.
+    assert model.intercept_ == pytest.approx(np.mean(sign[on] - X[on] @ model.coef_), abs=1e-5)
+    wrong = sign * score < 0
+    assert (slack[wrong] > 1).all()
+    assert (slack[~wrong] <= 1).all()
+    gap = alpha.sum() - model.coef_ @ model.coef_ / 2  # the dual's value
+    assert gap == pytest.approx(60 * C * model.certificate_.parts["objective"], rel=1e-6)
+
+
+@pytest.mark.covers("ml_lecture_notes:8.9", by="minimize")
+@pytest.mark.covers("ml_lecture_notes:8.9", by="LinearSVC")
+@pytest.mark.parametrize("alpha", [0.5, 4.0])
+def test_the_dual_by_projected_gradients_and_by_coordinates(alpha):
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.normal(size=(20, 2)), np.ones(20)]), np.where(rng.random(20) < 0.5, 1.0, -1.0)
+    rows = y[:, None] * X
+
+    def primal(w):
+        return float(np.maximum(1 - rows @ w, 0).sum() + alpha / 2 * w @ w)
+
+    def dual(z):
+        return float(z.sum() - np.sum((rows.T @ z) ** 2) / (2 * alpha))
+
+    found = surefit.minimize(
+        lambda z: -dual(z),
+        np.zeros(20),
+        gradient=lambda z: rows @ (rows.T @ z) / alpha - 1,
+        constraint=Box(0, 1),
+        solver="projected_gradient",
+        step=alpha / np.linalg.norm(X, 2) ** 2,
+        max_iter=100_000,
+        tolerance=1e-12,
+    )
+    w = rows.T @ found.x / alpha
+    assert primal(w) - dual(found.x) <= 1e-8 * primal(w)  # strong duality
+    model = LinearSVC(loss="hinge", C=1 / alpha, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_[0], w, atol=1e-4)
+    assert primal(model.coef_[0]) == pytest.approx(primal(w), rel=1e-8)
+    objective = Objective.of_arrays(X, y, Hinge(), L2(alpha / 20), fit_intercept=False)
+    by_coordinates = DualCoordinates(tolerance=1e-12).solve(objective).x
+    assert primal(by_coordinates) == pytest.approx(primal(w), rel=1e-8)
+    for z in rng.random((20, 20)):  # weak duality, for any slopes in [0, 1] and any w
+        assert dual(z) <= primal(w) + 1e-12
+        assert dual(z) <= primal(rows.T @ z / alpha)
 
 
 @pytest.mark.covers("cs443:13.6", by="LinearSVC")

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 import surefit
 from surefit import LinearModel, LinearRegression, LogisticRegression, datasets
@@ -63,14 +65,39 @@ def test_the_model_is_the_logistic_function_of_a_score():
         sure, logs = model.predict_proba(far), model.predict_log_proba(far)
     np.testing.assert_allclose(sure, [[0, 1], [1, 0]], atol=1e-12)
     assert (logs.min(axis=1) < -1000).all()
-    # A score of zero is even odds, and then the first class.
+    # A score of zero is even odds, and without a threshold of one's own the first class, as in scikit-learn.
     model.coef_[:], model.intercept_[:] = 1.0, 0.0
     assert model.predict_proba([[0.0, 0.0]]).tolist() == [[0.5, 0.5]]
     assert model.predict([[0.0, 0.0]]).tolist() == [0]
+    # The sigmoid is e^z / (1 + e^z), one half at zero, and its slope is σ(1 - σ).
+    u = np.linspace(-6, 6, 49)
+    sigma = Logistic.link.inverse(u)
+    np.testing.assert_allclose(sigma, np.exp(u) / (1 + np.exp(u)), rtol=1e-14)
+    assert sigma[24] == 0.5
+    np.testing.assert_allclose(Logistic.link.inverse_derivative(u), sigma * (1 - sigma), rtol=1e-12)
+    slope = (Logistic.link.inverse(u + 1e-5) - Logistic.link.inverse(u - 1e-5)) / 2e-5
+    np.testing.assert_allclose(Logistic.link.inverse_derivative(u), slope, rtol=1e-8)
     # A line through shares leaves [0, 1] somewhere, in any units.
     line = LinearRegression().fit(X, y)
     assert line.predict(20 * X).max() > 1
     assert line.predict(20 * X).min() < 0
+
+
+@pytest.mark.covers("cs443:10.1", "intro_to_ml:5.1", by="FixedThresholdClassifier")
+def test_who_gets_a_tie_and_where_the_threshold_is():
+    """Class 1 unless p < 1/2 (one course), and only if p > t (another): w'x = 0 is 1 here, 0 there."""
+    model = LogisticRegression(fit_intercept=False).fit([[-1.0], [1.0]], [0, 1])
+    x = np.array([[-2.0], [-1e-9], [0.0], [1e-9], [2.0]])
+    at_least = surefit.FixedThresholdClassifier(FrozenEstimator(model), threshold=0.5).fit(x, [0, 0, 1, 1, 1])
+    assert at_least.predict_proba(x)[2].tolist() == [0.5, 0.5]
+    assert at_least.predict(x).tolist() == [0, 0, 1, 1, 1]
+    above = clone(at_least).set_params(tie="negative").fit(x, [0, 0, 1, 1, 1])
+    assert above.predict(x).tolist() == [0, 0, 0, 1, 1]
+    np.testing.assert_array_equal(above.predict(x), model.decision_function(x) > 0)
+    chances = model.predict_proba(x)[:, 1]
+    for t in (0.2, 0.5, chances[4], 0.9):
+        np.testing.assert_array_equal(above.set_params(threshold=t).predict(x), chances > t)
+        np.testing.assert_array_equal(at_least.set_params(threshold=t).predict(x), chances >= t)
 
 
 @pytest.mark.covers("course_summary:3.4", by="minimize")
@@ -127,6 +154,14 @@ def test_the_likeliest_constant_is_that_of_a_coin():
     model = LogisticRegression(C=np.inf, **EXACT).fit(np.zeros((7, 1)), y)
     coin = surefit.distributions.Bernoulli.fit(y)
     assert model.predict_proba([[0.0]])[0, 1] == pytest.approx(coin.probability, abs=1e-7)
+    # The likelihood is that of a coin for each row, whose probability is the model's.
+    X = np.random.default_rng(1).normal(size=(7, 1))
+    model = LogisticRegression(C=np.inf, **EXACT).fit(X, y)
+    coins = [
+        surefit.distributions.Bernoulli(p).log_density(k)
+        for p, k in zip(model.predict_proba(X)[:, 1], y, strict=True)
+    ]
+    assert model.summary(X, y).log_likelihood == pytest.approx(sum(coins), rel=1e-9)
     # Both regressions have residuals that add up to nothing, in all and along every column.
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 2))

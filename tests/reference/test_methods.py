@@ -10,7 +10,8 @@ from scipy import optimize as peer
 
 import surefit
 from surefit import optimize
-from surefit.core.errors import RefusalError
+from surefit.core.errors import ParameterError, RefusalError
+from surefit.linalg import SingularValues
 from surefit.optimize import FunctionObjective, Terms, backtracking, direct_update, inverse_update
 from surefit.penalties import L1
 
@@ -123,6 +124,38 @@ def test_the_exact_step_for_least_squares_makes_gradients_orthogonal() -> None:
     assert (np.diff(found.trace.column("objective")) < 0).all()
 
 
+@pytest.mark.covers("ml_lecture_notes:6.2", by="optimize.iterations_needed")
+def test_iterations_that_a_rate_asks_for() -> None:
+    assert optimize.iterations_needed(10.0, 1e-2) == 1000
+    assert optimize.iterations_needed(10.0, 1e-2, rate=2) == 32
+    for constant, gap, rate in [
+        (7.3, 1e-3, 1.0),
+        (7.3, 1e-3, 2.0),
+        (1e-3, 7.3, 1.0),
+        (0.0, 1.0, 1.0),
+        (3.0, 3.0, 2.0),
+    ]:
+        k = optimize.iterations_needed(constant, gap, rate)
+        assert constant / k**rate <= gap
+        assert k == 1 or constant / (k - 1) ** rate > gap
+    assert optimize.linear_rate_iterations(10.0, 10.0, 5.0) == 0
+    assert optimize.linear_rate_iterations(10.0, 1e-9, 1.0) == 1
+    for condition in (1.5, 10.0, 100.0):
+        k = optimize.linear_rate_iterations(10.0, 1e-2, condition)
+        factor = 1 - condition**-2.0
+        assert factor**k * 10 <= 0.01 * (1 + 1e-9) < factor ** (k - 1) * 10 * (1 + 2e-9)
+    for call, message in [
+        (lambda: optimize.iterations_needed(-1.0, 0.1), "constant=-1.0 must be"),
+        (lambda: optimize.iterations_needed(1.0, 0.0), "gap=0.0 must be above 0"),
+        (lambda: optimize.iterations_needed(1.0, 0.1, 0.0), "rate=0.0 must be above 0"),
+        (lambda: optimize.iterations_needed(1.0, 1e-300), "out of reach"),
+        (lambda: optimize.linear_rate_iterations(1.0, 0.1, 0.5), "condition=0.5 must be at least 1"),
+        (lambda: optimize.linear_rate_iterations(1.0, 0.1, 1e9), "lost in rounding"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            call()
+
+
 @pytest.mark.covers("ml_lecture_notes:6.2", by="minimize")
 def test_descent_on_a_convex_function_is_as_good_as_one_over_k() -> None:
     X = np.vander(np.linspace(0, 1, 12), 6)  # nearly flat along some directions
@@ -134,10 +167,17 @@ def test_descent_on_a_convex_function_is_as_good_as_one_over_k() -> None:
         return float(np.mean((X @ w - y) ** 2)) / 2
 
     options: dict[str, Any] = {"gradient": lambda w: X.T @ (X @ w - y) / 12, "max_iter": 400, "step": step}
-    plain = surefit.minimize(f, np.zeros(6), solver="gradient_descent", **options)
+    plain = surefit.minimize(f, np.zeros(6), solver="gradient_descent", keep_points=True, **options)
     gaps = plain.trace.column("objective") - f(best)
     k = np.arange(1, len(gaps) + 1)
     assert (gaps <= best @ best / (2 * step) / k).all()
+    # Each step is w <- (I - τ/s X'X) w + τ/s X'y: the minimum of the tangent plus a square over 2τ.
+    w = np.zeros(6)
+    for seen in points(plain)[:5]:
+        w = (np.eye(6) - step / 12 * X.T @ X) @ w + step / 12 * X.T @ y
+        np.testing.assert_allclose(seen, w, rtol=1e-10)
+    promised = best @ best / (2 * step) / 300
+    assert gaps[optimize.iterations_needed(best @ best / (2 * step), promised) - 1] <= promised
     assert (np.diff(gaps) <= 0).all()
     fast = surefit.minimize(f, np.zeros(6), solver="nesterov", restart=False, **options)
     gaps = fast.trace.column("objective") - f(best)
@@ -145,6 +185,7 @@ def test_descent_on_a_convex_function_is_as_good_as_one_over_k() -> None:
 
 
 @pytest.mark.covers("ml_lecture_notes:6.3", by="minimize")
+@pytest.mark.covers("ml_lecture_notes:6.3", by="optimize.linear_rate_iterations")
 def test_descent_on_mean_squares_converges_linearly() -> None:
     rng = np.random.default_rng(1)
     U, V = np.linalg.qr(rng.normal(size=(20, 3)))[0], np.linalg.qr(rng.normal(size=(3, 3)))[0]
@@ -159,7 +200,12 @@ def test_descent_on_mean_squares_converges_linearly() -> None:
     gaps = found.trace.column("objective") - f(best)
     first = f(np.full(3, 9.0)) - f(best)
     assert (gaps <= 0.75 ** np.arange(1, len(gaps) + 1) * first + 1e-15).all()
-    assert 10 * 0.75**24 > 0.01 >= 10 * 0.75**25
+    assert optimize.linear_rate_iterations(10.0, 0.01, condition=2.0) == 25
+    assert gaps[optimize.linear_rate_iterations(first, 1e-2, SingularValues.of(X).condition) - 1] <= 1e-2
+    # Polyak and Lojasiewicz: where the slope is small, so is the gap.
+    for w in rng.normal(size=(20, 3)) * 5:
+        slope = options["gradient"](w)
+        assert slope @ slope / 2 >= (1.0**2 / 20) * (f(w) - f(best)) * (1 - 1e-12)
     wrong = surefit.minimize(f, np.full(3, 9.0), step=20**2 / 4.0, max_iter=30, tolerance=0.0, **options)
     assert wrong.trace.column("objective")[-1] > 1e6 * first  # the step with rows squared diverges
 

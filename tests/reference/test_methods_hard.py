@@ -11,7 +11,7 @@ from scipy import optimize as peer
 
 import surefit
 from surefit import optimize
-from surefit.penalties import L1, Box, ElasticNet, L1Ball, L2Ball, Simplex
+from surefit.penalties import L1, Box, ElasticNet, L1Ball, L2Ball, Simplex, SmoothL1
 
 
 def rosenbrock(x: np.ndarray) -> float:
@@ -177,22 +177,35 @@ def test_the_median_by_subgradients_agrees_with_cvxpy() -> None:
     assert found.value <= 1.02 * theirs.value
 
 
-@pytest.mark.covers("ml_lecture_notes:6.4", by="minimize")
-def test_a_rounded_lasso_is_minimised_by_plain_descent() -> None:
-    def rounded(z: Any, tau: float) -> np.ndarray:
-        z = np.abs(np.asarray(z))
-        return np.where(z > tau, z - tau / 2, z**2 / (2 * tau))
+@pytest.mark.covers("ml_lecture_notes:6.4", by="penalties.SmoothL1")
+def test_a_rounded_absolute_value_by_its_numbers() -> None:
+    """|z|_τ = max of zp - τp²/2 over |p| ≤ 1, attained at p = clip(z / τ, -1, 1), the slope."""
+    one = SmoothL1(1.0, tau=1.0)
+    found = [one.value([z]) for z in (-3, -0.5, 0, 0.25, 1, 2)]
+    np.testing.assert_allclose(found, [2.5, 0.125, 0, 0.03125, 0.5, 1.5])
+    for tau in (0.1, 1.0, 3.0):
+        for z in (-4.0, -tau, -0.05, 0.0, tau / 2, tau, 2.5):
+            here = SmoothL1(1.0, tau=tau)
+            by_maximum = surefit.minimize(
+                lambda p, z=z, tau=tau: tau / 2 * p[0] ** 2 - z * p[0], [0.0], constraint=Box(-1, 1)
+            )
+            assert here.value([z]) == pytest.approx(-by_maximum.value, abs=1e-9)
+            assert here.gradient([z])[0] == pytest.approx(by_maximum.x[0], abs=1e-6)
+            assert -1e-15 <= abs(z) - here.value([z]) <= tau / 2 + 1e-15
+        assert here.value([tau]) == pytest.approx(tau / 2)
 
-    points = [-3, -0.5, 0, 0.25, 1, 2]
-    np.testing.assert_allclose(rounded(points, 1.0), [2.5, 0.125, 0, 0.03125, 0.5, 1.5])
-    by_maximum = surefit.minimize(lambda p: 0.5 * p[0] ** 2 + 3 * p[0], [0.0], constraint=Box(-1, 1))
-    assert -by_maximum.value == pytest.approx(2.5)  # max of zp - p²/2 over |p| ≤ 1, at z = -3
+
+@pytest.mark.covers("ml_lecture_notes:6.4", by="penalties.SmoothL1")
+@pytest.mark.covers("ml_lecture_notes:6.4", by="minimize")
+@pytest.mark.covers("ml_lecture_notes:6.4", by="LinearModel")
+def test_a_rounded_lasso_is_minimised_by_plain_descent() -> None:
     tau, alpha = 0.1, 5.0
+    penalty = SmoothL1(alpha, tau=tau)
     bend = np.linalg.norm(DESIGN, 2) ** 2 + alpha / tau
     found = surefit.minimize(
-        lambda w: 0.5 * float(np.sum((DESIGN @ w - ANSWER) ** 2)) + alpha * float(rounded(w, tau).sum()),
+        lambda w: 0.5 * float(np.sum((DESIGN @ w - ANSWER) ** 2)) + penalty.value(w),
         np.zeros(6),
-        gradient=lambda w: DESIGN.T @ (DESIGN @ w - ANSWER) + alpha * np.clip(w / tau, -1, 1),
+        gradient=lambda w: DESIGN.T @ (DESIGN @ w - ANSWER) + penalty.gradient(w),
         solver="gradient_descent",
         step=1 / bend,
         max_iter=5000,
@@ -204,3 +217,11 @@ def test_a_rounded_lasso_is_minimised_by_plain_descent() -> None:
     cvxpy.Problem(cvxpy.Minimize(cost)).solve(solver="CLARABEL")
     np.testing.assert_allclose(found.x, w.value, atol=1e-5)
     assert (found.x != 0).all()  # small, not zero
+    rows = len(DESIGN)  # a linear model takes the mean of half the squares
+    model = surefit.LinearModel("squared", penalty.scaled(1 / rows), fit_intercept=False, tol=1e-12)
+    np.testing.assert_allclose(model.fit(DESIGN, ANSWER).coef_, w.value, atol=1e-5)
+    assert model.certificate_.holds
+    corner = surefit.LinearModel("squared", L1(alpha / rows), fit_intercept=False, tol=1e-12)
+    assert not np.allclose(
+        corner.fit(DESIGN, ANSWER).coef_, model.coef_, atol=1e-3
+    )  # another answer than L1's

@@ -72,6 +72,7 @@ def test_rates_of_the_four_counts() -> None:
     assert matrix.tolist() == [[8, 20], [2, 70]]  # rows are predictions, 1 before 0
     assert metrics.precision_score(TRUTH, GUESS) == pytest.approx(0.2857142857, abs=1e-10)
     assert metrics.recall_score(TRUTH, GUESS) == 0.8
+    assert metrics.false_negative_rate(TRUTH, GUESS) == pytest.approx(2 / 10, rel=1e-15)
     assert metrics.accuracy_score(TRUTH, GUESS) == 0.78
     tpr, tnr = metrics.recall_score(TRUTH, GUESS), metrics.specificity_score(TRUTH, GUESS)
     assert metrics.balanced_accuracy_score(TRUTH, GUESS) == pytest.approx((tpr + tnr) / 2, rel=1e-14)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import surefit
 from surefit import penalties
 from surefit.core.errors import DataError
 from surefit.optimize import (
@@ -101,6 +102,34 @@ def test_the_probes_find_what_is_not_convex_and_nothing_else(name: str) -> None:
         "minus square",
         "square root",
     }
+
+
+@pytest.mark.covers("ml_lecture_notes:3.4", by="minimize")
+@pytest.mark.covers("ml_lecture_notes:3.4", by="optimize.classify_stationary")
+def test_where_the_slope_of_a_convex_function_vanishes_it_is_lowest_of_all() -> None:
+    def f(w: Any) -> Any:
+        return 0.5 * np.sum((X @ w - Y) ** 2)
+
+    def slope(w: Any) -> Any:
+        return X.T @ (X @ w - Y)
+
+    found = surefit.minimize(f, np.ones(3), gradient=slope)
+    assert np.abs(slope(found.x)).max() < 1e-5
+    assert "minimum" in str(classify_stationary(f, found.x))
+    rng = np.random.default_rng(0)
+    others = found.x + rng.normal(size=(200, 3)) * rng.choice([1e-2, 1.0, 30.0], size=(200, 1))
+    assert all(f(w) >= found.value - 1e-12 * abs(found.value) for w in others)
+    # And conversely: where the slope does not vanish, a step against it leads lower.
+    for w in others[:20]:
+        assert f(w - 1e-4 * slope(w)) < f(w)
+    # Without convexity a slope of zero promises nothing: x³ at 0 is neither.
+    assert "minimum" not in str(classify_stationary(lambda x: x[0] ** 3, [0.0]))
+    # In one dimension: convex on an interval if and only if the second derivative is nowhere negative there.
+    cubic = lambda x: float(x[0] ** 3)  # noqa: E731
+    assert not probe_curvature(cubic, box_sampler([0.1], [2.0]), trials=60).refuted
+    assert not probe_convexity(cubic, box_sampler([0.0], [2.0])).refuted
+    assert probe_curvature(cubic, box_sampler([-2.0], [2.0]), trials=60).refuted
+    assert probe_convexity(cubic, box_sampler([-2.0], [2.0])).refuted
 
 
 def test_minus_x_log_x_between_one_and_three() -> None:

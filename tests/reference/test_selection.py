@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,9 +122,10 @@ def test_floating_never_ends_below_plain_steps() -> None:
 @pytest.mark.covers("ml_for_data_science:5.2.1", by="SelectByPermutation")
 @pytest.mark.covers("intro_to_ml:7.17", by="SelectKBest")
 def test_filters_of_the_courses() -> None:
+    information = partial(select_scores.mutual_info_classif, discrete_features=True)
     for counts, expected in [([1, 1, 1, 1], 0.0), ([2, 0, 0, 2], np.log(2)), ([3, 1, 1, 3], 0.1308120359)]:
         x, y = np.repeat([0, 0, 1, 1], counts), np.repeat([0, 1, 0, 1], counts)
-        found = select_scores.mutual_info_classif(x[:, None], y, discrete_features=True)
+        found = surefit.SelectKBest(information, k=1).fit(x[:, None], y).scores_
         assert found[0] == pytest.approx(expected, abs=1e-10)
     x = np.array([-1.0, 0.0, 1.0])
     assert select_scores.r_regression(x[:, None], x**2)[0] == pytest.approx(0.0)
@@ -132,7 +134,7 @@ def test_filters_of_the_courses() -> None:
     )
     bits = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     xor = bits[:, 0] ^ bits[:, 1]
-    assert select_scores.mutual_info_classif(bits, xor, discrete_features=True).max() == pytest.approx(0.0)
+    assert surefit.SelectKBest(information, k=1).fit(bits, xor).scores_.max() == pytest.approx(0.0)
     assert select_scores.interaction_gain(bits, xor)[0, 1] == pytest.approx(np.log(2))
     kept = surefit.SelectByPermutation("correlation", alpha=0.02, draws=99).fit(X, Y)
     assert kept.get_support()[[1, 4]].all()
@@ -144,6 +146,11 @@ def test_filters_of_the_courses() -> None:
 def test_the_f_score_and_the_correlation_of_the_course() -> None:
     x = np.array([[1.0], [2.0], [3.0], [4.0], [6.0], [8.0]])
     assert select_scores.f_score(x, [1, 1, 1, 0, 0, 0])[0] == pytest.approx(1.6)
+    assert surefit.SelectKBest("f_score", k=1).fit(x, [1, 1, 1, 0, 0, 0]).scores_ == pytest.approx([1.6])
+    both = np.column_stack([np.cos(7 * x[:, 0]), x[:, 0]])
+    nearest = surefit.SelectKBest("correlation", k=1).fit(both, 3 - 2 * x[:, 0])
+    assert nearest.get_support().tolist() == [False, True]
+    assert nearest.scores_[1] == pytest.approx(1.0)
     assert select_scores.r_regression(x, 3 - 2 * x[:, 0])[0] == pytest.approx(-1.0)
     assert select_scores.r_regression(np.full((6, 1), 1e9), x[:, 0])[0] == 0.0
 
@@ -152,6 +159,9 @@ def test_the_f_score_and_the_correlation_of_the_course() -> None:
 def test_relief_of_the_course_and_an_exclusive_or() -> None:
     table, y = np.array([[0, 0.2], [0.1, 0.9], [0.9, 0.1], [1, 0.8]]), [0, 0, 1, 1]
     np.testing.assert_allclose(relief(table, y, scale=False), [3.2, -1.92], rtol=1e-12)
+    chosen = surefit.SelectKBest(lambda X, y: relief(X, y, scale=False), k=1).fit(table, y)
+    np.testing.assert_allclose(chosen.scores_, [3.2, -1.92], rtol=1e-12)
+    assert chosen.get_support().tolist() == [True, False]
     bits = np.random.default_rng(0).integers(2, size=(300, 5)).astype(float)
     for weights in (relief(bits, bits[:, 0] != bits[:, 1]), relieff(bits, bits[:, 0] != bits[:, 1])):
         assert set(np.argsort(weights)[-2:]) == {0, 1}
@@ -170,12 +180,35 @@ def test_embedded_selection_keeps_what_the_lasso_uses() -> None:
 
 @pytest.mark.covers("ml_for_data_science:1.4", by="selection_leak_demo")
 def test_noise_has_no_skill_inside_the_folds_and_much_outside() -> None:
-    for kind, least in (("selection", 0.75), ("oversampling", 0.75)):
+    for kind, least in (("selection", 0.75), ("oversampling", 0.75), ("picture", 0.75)):
         demo = surefit.selection_leak_demo(kind, repetitions=6, columns=500)
         error = demo.inside.std(ddof=1) / np.sqrt(6)
         assert abs(demo.inside.mean() - 0.5) < 4 * error + 0.02
         assert demo.outside.mean() > least
         assert "the truth is 0.50" in str(demo)
+
+
+@pytest.mark.covers("ml_for_data_science:1.4", by="OversampledClassifier")
+def test_copies_are_drawn_among_the_rows_of_the_fold() -> None:
+    rng = np.random.default_rng(0)
+    noise, y = rng.normal(size=(100, 5)), np.where(np.arange(100) % 5 == 0, "rare", "common")
+    model = surefit.OversampledClassifier(KNeighborsClassifier(1), random_state=2)
+    fitted = model.fit(noise, y)
+    assert np.unique(y[fitted.rows_], return_counts=True)[1].tolist() == [80, 80]
+    assert (fitted.rows_[:100] == np.arange(100)).all()
+    assert fitted.score(noise, y) == 1.0  # it remembers what it has seen
+    found = surefit.cross_validate(model, noise, y, metrics="balanced_accuracy_score", random_state=0)
+    copies = fitted.rows_
+    before = surefit.cross_validate(
+        KNeighborsClassifier(1), noise[copies], y[copies], metrics="balanced_accuracy_score", random_state=0
+    )
+    inside, outside = (np.mean(one.scores["balanced_accuracy_score"]) for one in (found, before))
+    assert abs(inside - 0.5) < 0.2  # of 20 and 80 rows, whose shares vary by 0.06
+    assert outside > 0.85
+    # In-sample error is optimistic: a tree that fits noise is right on all rows, and a coin on others.
+    tree = surefit.DecisionTreeClassifier().fit(noise[:50], y[:50])
+    assert tree.score(noise[:50], y[:50]) == 1.0
+    assert tree.score(noise[50:], y[50:]) < 0.85
 
 
 def test_shuffled_answers_of_linear_models_and_forests_are_those_of_asking() -> None:

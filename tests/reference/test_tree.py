@@ -8,7 +8,7 @@ import sklearn.tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 import surefit
-from surefit import DecisionTreeClassifier, DecisionTreeRegressor
+from surefit import DecisionTreeClassifier, DecisionTreeRegressor, trees
 from surefit.models.tree.nodes.criteria import NUMBER_CRITERIA, absolute_gains, gain, impurity, terms
 
 # Temperature and whether the patient was sick.
@@ -240,33 +240,45 @@ def test_the_first_regression_tree_of_the_course():
     assert model.tree_.impurity.tolist() == [4.0, 0.0, 0.0]
 
 
-@pytest.mark.covers("intro_to_ml:6.2", by="DecisionTreeClassifier")
-@pytest.mark.covers("course_summary:5.2", by="DecisionTreeClassifier")
+@pytest.mark.covers("intro_to_ml:6.2", "course_summary:5.2", by="trees.impurity")
 def test_impurities_of_the_courses():
-    quarter, one = np.array([[1.0, 3.0]]), np.array([4.0])
-    assert impurity(quarter, one, "gini", (2,))[0] == pytest.approx(0.375)
-    assert impurity(quarter, one, "entropy", (2,))[0] * np.log(2) == pytest.approx(0.5623351446)
-    assert impurity(quarter, one, "entropy", (2,))[0] == pytest.approx(0.8112781245)
-    assert impurity(quarter, one, "misclassification", (2,))[0] == pytest.approx(0.25)
+    quarter = [0.25, 0.75]
+    assert trees.impurity(quarter) == pytest.approx(0.375)
+    assert trees.impurity(quarter, "entropy") == pytest.approx(0.8112781245)
+    assert trees.impurity(quarter, "entropy") * np.log(2) == pytest.approx(0.5623351446)
+    assert trees.impurity(quarter, "misclassification") == pytest.approx(0.25)
+    for name, most in (("misclassification", 0.5), ("entropy", 1.0), ("gini", 0.5)):
+        found = np.array([trees.impurity([p, 1 - p], name) for p in np.linspace(0, 1, 101)])
+        assert found[[0, -1]].tolist() == [0.0, 0.0]
+        assert (found.argmax(), found.max()) == (50, pytest.approx(most))
+        np.testing.assert_allclose(found, found[::-1], atol=1e-15)
     for k in (2, 3, 7):
-        even, total = np.ones((1, k)), np.array([float(k)])
-        assert impurity(even, total, "entropy", (k,))[0] == pytest.approx(np.log2(k))
-        assert impurity(even, total, "gini", (k,))[0] == pytest.approx(1 - 1 / k)
-    counts, n = np.array([[9.0, 5.0]]), np.array([14.0])
-    assert impurity(counts, n, "entropy", (2,))[0] == pytest.approx(0.9402859587)
-    parts = [np.array([[2.0, 3.0]]), np.array([[4.0, 0.0]]), np.array([[3.0, 2.0]])]
-    inside = sum(p.sum() / 14 * impurity(p, np.array([p.sum()]), "entropy", (2,))[0] for p in parts)
-    assert 0.9402859587 - inside == pytest.approx(0.2467498198)
+        assert trees.impurity(np.ones(k), "entropy") == pytest.approx(np.log2(k))
+        assert trees.impurity(np.ones(k)) == pytest.approx(1 - 1 / k)
+        assert trees.impurity(np.ones(k), "misclassification") == pytest.approx(1 - 1 / k)
+    root = DecisionTreeClassifier(max_depth=1, criterion="entropy").fit(
+        np.arange(14.0)[:, None], [0] * 9 + [1] * 5
+    )
+    assert root.tree_.impurity[0] == pytest.approx(trees.impurity([9, 5], "entropy"))
 
 
-@pytest.mark.covers("course_summary:5.1", by="DecisionTreeClassifier")
+@pytest.mark.covers("course_summary:5.2", by="trees.impurity_decrease")
+def test_the_information_gain_of_three_parts():
+    assert trees.impurity([9, 5], "entropy") == pytest.approx(0.9402859587)
+    assert trees.impurity_decrease([[2, 3], [4, 0], [3, 2]], "entropy") == pytest.approx(0.2467498198)
+    assert trees.impurity_decrease([[2, 3], [4, 0], [3, 2], [0, 0]], "entropy") == pytest.approx(0.2467498198)
+    for parts, message in [([1, 2], "1 dimensions"), ([[1, -2]], "at least 0"), ([[0, 0]], "above 0")]:
+        with pytest.raises(surefit.errors.DataError, match=message):
+            trees.impurity_decrease(parts)
+    with pytest.raises(surefit.errors.ParameterError, match="criterion='chi'"):
+        trees.impurity([1, 2], "chi")
+
+
+@pytest.mark.covers("course_summary:5.1", by="trees.impurity_decrease")
 def test_gini_sees_what_the_error_does_not():
-    counts, n = np.array([[40.0, 40.0]]), np.array([80.0])
-    a, b = np.array([[30.0, 10.0]]), np.array([[20.0, 40.0]])
-    error = [gain(s, np.array([s.sum()]), counts, n, "misclassification", (2,))[0] for s in (a, b)]
-    assert 0.5 - np.array(error) == pytest.approx([20 / 80, 20 / 80])
-    gini = [0.5 - gain(s, np.array([s.sum()]), counts, n, "gini", (2,))[0] for s in (a, b)]
-    assert gini == pytest.approx([0.375, 1 / 3])
+    a, b = [[30, 10], [10, 30]], [[20, 40], [20, 0]]
+    assert [trees.impurity_decrease(s, "misclassification") for s in (a, b)] == pytest.approx([1 / 4, 1 / 4])
+    assert [0.5 - trees.impurity_decrease(s) for s in (a, b)] == pytest.approx([0.375, 1 / 3])
 
 
 @pytest.mark.covers("course_summary:5.6", by="DecisionTreeClassifier")
@@ -278,6 +290,41 @@ def test_training_accuracy_never_falls_with_depth():
     assert DecisionTreeClassifier().fit(X, y).score(X, y) == 1.0
 
 
+@pytest.mark.covers("course_summary:5.6", by="DecisionTreeClassifier")
+def test_every_brake_on_a_tree_holds_and_costs_training_accuracy():
+    X, y = load_breast_cancer(return_X_y=True)
+    y = y ^ (np.random.default_rng(0).random(len(y)) < 0.1)
+    settings = {
+        "min_samples_split": [2, 20, 100, 570],
+        "min_samples_leaf": [1, 10, 50, 285],
+        "max_depth": [None, 5, 2, 1],
+    }
+    for name, values in settings.items():
+        models = [DecisionTreeClassifier(**{name: value}, random_state=0).fit(X, y) for value in values]
+        scores = [model.score(X, y) for model in models]
+        assert scores[0] == 1.0
+        assert (np.diff(scores) <= 0).all()  # stronger brakes fit worse, and in the end hardly at all
+        assert scores[-1] < 0.9
+        for value, model in zip(values, models, strict=True):
+            tree = model.tree_
+            inner = tree.children_left >= 0
+            if name == "min_samples_split":
+                assert (tree.n_node_samples[inner] >= value).all()
+            elif name == "min_samples_leaf":
+                assert (tree.n_node_samples[~inner] >= value).all()
+            elif value is not None:
+                assert model.get_depth() <= value
+    assert DecisionTreeClassifier(min_samples_split=570).fit(X, y).get_n_leaves() == 1
+    # With one column to choose from, the root is often another than the best of all thirty.
+    roots = {
+        DecisionTreeClassifier(max_features=1, max_depth=1, random_state=s).fit(X, y).tree_.feature[0]
+        for s in range(30)
+    }
+    best = {DecisionTreeClassifier(max_depth=1, random_state=s).fit(X, y).tree_.feature[0] for s in range(30)}
+    assert len(best) == 1
+    assert len(roots) > 5
+
+
 @pytest.mark.covers("course_summary:5.5", by="DecisionTreeClassifier.prune")
 @pytest.mark.covers("ml_for_data_science:2.2.6", by="DecisionTreeClassifier.cost_complexity_pruning_path")
 def test_pruning_on_a_validation_part_never_lowers_its_accuracy():
@@ -285,6 +332,10 @@ def test_pruning_on_a_validation_part_never_lowers_its_accuracy():
     y = y ^ (np.random.default_rng(0).random(len(y)) < 0.15)
     grown = DecisionTreeClassifier().fit(X[:300], y[:300])
     pruned = grown.prune(X[300:450], y[300:450])
+    prices = grown.cost_complexity_pruning_path(X[:300], y[:300]).ccp_alphas
+    leaves = [DecisionTreeClassifier(ccp_alpha=a).fit(X[:300], y[:300]).get_n_leaves() for a in prices]
+    assert (np.diff(leaves) < 0).all()
+    assert (leaves[0], leaves[-1]) == (grown.get_n_leaves(), 1)
     assert pruned.score(X[300:450], y[300:450]) >= grown.score(X[300:450], y[300:450])
     assert pruned.get_n_leaves() < grown.get_n_leaves() / 2
     assert pruned.score(X[450:], y[450:]) > grown.score(X[450:], y[450:])

@@ -56,7 +56,6 @@ def test_qualifications_beside_slaters():
     assert inside.linear_independence
 
 
-@pytest.mark.covers("intro_to_ml:A.22", by="LinearModel")
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_saga_reaches_the_minimum_of_a_sparse_logistic_fit(sparse):
     from scipy.sparse import csr_array

@@ -71,6 +71,9 @@ class Bernoulli(ExponentialFamily, Conjugate, Univariate):
         """3 + (1 - 6v) / v for the variance v; NaN without variance."""
         return 1.0 / self.variance - 3.0 if self.variance else math.nan
 
+    def _moment_generating(self, t: Any) -> Any:
+        return 1.0 + self.probability * np.expm1(t)
+
     @property
     def entropy(self) -> float:
         """-p log p - (1 - p) log(1 - p)."""

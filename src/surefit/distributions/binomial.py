@@ -84,6 +84,9 @@ class Binomial(ExponentialFamily, Conjugate, Univariate):
         """3 + (1 - 6 p (1 - p)) over the variance; NaN without variance."""
         return 3.0 + (1.0 - 6.0 * self._toss.variance) / self.variance if self.variance else math.nan
 
+    def _moment_generating(self, t: Any) -> Any:
+        return self._toss.moment_generating(t) ** self.trials
+
     @classmethod
     def _likeliest(cls, statistic: Any, **known: Any) -> Self:
         trials = known["trials"]

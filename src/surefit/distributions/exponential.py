@@ -73,6 +73,9 @@ class Exponential(ExponentialFamily, Conjugate, Univariate):
         """9."""
         return 9.0
 
+    def _moment_generating(self, t: Any) -> Any:
+        return self.rate / (self.rate - t) if t < self.rate else math.inf
+
     @classmethod
     def _likeliest(cls, statistic: Any, **known: Any) -> Self:
         if statistic.mean[0] <= 0:

@@ -82,6 +82,9 @@ class Gamma(ExponentialFamily, Univariate):
         """3 + 6 / a."""
         return 3.0 + 6.0 / self.shape
 
+    def _moment_generating(self, t: Any) -> Any:
+        return (1.0 - t / self.rate) ** -self.shape if t < self.rate else math.inf
+
     @classmethod
     def _fit_support(cls, **known: Any) -> Interval:
         return Interval(0, None, open_low=True)

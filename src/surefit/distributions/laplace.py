@@ -72,6 +72,11 @@ class Laplace(Tallied):
         """6."""
         return 6.0
 
+    def _moment_generating(self, t: Any) -> Any:
+        return (
+            np.exp(self.location * t) / (1.0 - (self.scale * t) ** 2) if abs(t) * self.scale < 1 else math.inf
+        )
+
     @property
     def entropy(self) -> float:
         """1 + log 2b."""

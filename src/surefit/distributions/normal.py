@@ -76,6 +76,9 @@ class Normal(ExponentialFamily, Conjugate, Univariate):
         """3."""
         return 3.0
 
+    def _moment_generating(self, t: Any) -> Any:
+        return np.exp(t * self.mean + (self.scale * t) ** 2 / 2)
+
     @property
     def entropy(self) -> float:
         r""":math:`\tfrac12 \log(2 \pi e \sigma^2)`."""

@@ -77,6 +77,9 @@ class Poisson(ExponentialFamily, Conjugate, Univariate):
         """3 + 1 / rate."""
         return 3.0 + 1.0 / self.rate if self.rate else math.nan
 
+    def _moment_generating(self, t: Any) -> Any:
+        return np.exp(self.rate * np.expm1(t))
+
     @classmethod
     def _likeliest(cls, statistic: Any, **known: Any) -> Self:
         return cls(float(statistic.mean[0]))

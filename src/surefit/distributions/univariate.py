@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from surefit.core.errors import ParameterError
 from surefit.core.parameters import Interval
 from surefit.data.batches.batch import Batch
 from surefit.distributions.base import Array, Distribution
@@ -147,6 +148,24 @@ class Univariate(Distribution, abstract=True):
         """
         integrate = summed if self.discrete else integrated
         return integrate(self, function)
+
+    def moment_generating(self, t: float) -> float:
+        r"""Return :math:`E e^{tX}`, whose k-th derivative at 0 is the k-th moment; inf where it diverges.
+
+        >>> from surefit.distributions import Exponential
+        >>> Exponential(rate=2.0).moment_generating(1.0), Exponential(rate=2.0).moment_generating(2.0)
+        (2.0, inf)
+        """
+        if not math.isfinite(t):
+            raise ParameterError(f"t={t!r} must be a finite number.")
+        with np.errstate(over="ignore"):
+            return 1.0 if t == 0 else float(self._moment_generating(np.float64(t)))
+
+    def _moment_generating(self, t: Any) -> Any:
+        """The mean of exp(tX) for t ≠ 0: by a sum or an integral where the support has two ends."""
+        if not all(map(math.isfinite, self.ends)):
+            self._has_no("moment-generating function")
+        return self.expectation(lambda x: np.exp(t * x))
 
     @property
     def entropy(self) -> float:

@@ -4,7 +4,9 @@
 comes out of all. Rows in memory go scikit-learn's way. A source stays a source: each transformer maps its
 batches as they pass, so that nothing but a batch is in memory, and every step's fit is a pass of its own.
 ``fit_formula.py`` makes such a pipeline from a formula, ``model_averaging.py`` answers with all models at
-once, and ``persistence.py`` is the base of all choosers that go into a model file.
+once, ``fixed_threshold.py`` puts a threshold of one's own on any classifier, ``oversampling.py`` copies
+rows of rarer classes before it learns, and ``persistence.py`` is the base of all choosers that go into a
+model file.
 
 The folders build on each other, in this order. ``rows/`` puts one face on rows in memory and on tables that
 are read in batches; what is written against it works on both, with the same numbers. ``scoring/`` scores a

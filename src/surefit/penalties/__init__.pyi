@@ -22,6 +22,7 @@ from surefit.penalties.positive_semidefinite import PositiveSemidefinite as Posi
 from surefit.penalties.restricted import Restricted as Restricted
 from surefit.penalties.scad import SCAD as SCAD
 from surefit.penalties.simplex import Simplex as Simplex
+from surefit.penalties.smooth_l1 import SmoothL1 as SmoothL1
 from surefit.penalties.tikhonov import Tikhonov as Tikhonov
 
 def __dir__() -> list[str]: ...

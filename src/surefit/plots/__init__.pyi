@@ -9,6 +9,7 @@ from surefit.plots.calibration import plot_calibration as plot_calibration
 from surefit.plots.comparison import plot_comparison as plot_comparison
 from surefit.plots.comparison import plot_scores as plot_scores
 from surefit.plots.confusion import plot_confusion as plot_confusion
+from surefit.plots.cube_edges import plot_cube_edges as plot_cube_edges
 from surefit.plots.curves import plot_curve as plot_curve
 from surefit.plots.dependence import plot_answers as plot_answers
 from surefit.plots.dependence import plot_dependence as plot_dependence

@@ -3,9 +3,10 @@
 ``hoeffding`` bounds how far a mean over rows can be from the truth, whatever the distribution, for one
 model or for the best of several; ``finite_hypotheses`` counts hypotheses: their risks, the version space,
 the posterior and the average; ``curse_of_dimensionality`` says how large a neighbourhood must be to hold
-some of the rows.
+some of the rows; ``no_free_lunch`` scores a model under every labelling of points that it has not
+seen.
 
 To add a bound: a function with the formula in its docstring and the numbers of a textbook as its test.
 """
 
-__all__ = ["curse_of_dimensionality", "finite_hypotheses", "hoeffding"]
+__all__ = ["curse_of_dimensionality", "finite_hypotheses", "hoeffding", "no_free_lunch"]

@@ -6,3 +6,5 @@ triangular factor, singular vectors, block Krylov), ``spectrum.py`` how many to 
 proves that no others are better; ``incremental_pca.py`` takes rows in pieces. The algebra is in
 ``solvers/linalg/principal_axes.py`` and ``solvers/linalg/randomized_svd.py``.
 """
+
+__all__ = ["pca"]

@@ -74,6 +74,21 @@ class SingularValues:
         r"""The condition number of :math:`X'X`, which some texts mean by that of X: the square of it."""
         return self.condition**2
 
+    def ridge_condition(self, alpha: float) -> float:
+        r"""Return :math:`\sqrt{(\sigma_1^2 + \alpha) / (\sigma_r^2 + \alpha)}`, that of X above √α I.
+
+        It is what ridge regression solves with; the condition number of X'X + αI is its square.
+
+        >>> round(SingularValues.of([[2.0, 0.0], [0.0, 0.001]]).ridge_condition(1.0), 6)
+        2.236067
+        """
+        if not 0 <= alpha < np.inf:
+            raise ParameterError(f"alpha={alpha!r} must be a number of at least 0.")
+        if alpha == 0:
+            return self.condition
+        low = self.values[-1] if len(self.values) == len(self.right) else 0.0
+        return float(np.hypot(self.values[0], np.sqrt(alpha)) / np.hypot(low, np.sqrt(alpha)))
+
     @property
     def amplification(self) -> float:
         r""":math:`1 / \sigma_r`: an error of y moves the solution of least squares by this much at most."""
