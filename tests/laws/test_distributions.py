@@ -59,7 +59,7 @@ def test_the_density_adds_up_to_the_cdf(one: Any) -> None:
         )
         return
     places = one.quantile(QUANTILES)
-    low = one._ends[0] if np.isfinite(one._ends[0]) else None
+    low = one.ends[0] if np.isfinite(one.ends[0]) else None
 
     def total(a: float, b: float) -> float:
         """Over the logarithm of the distance to the lower end, where a pole may be."""
@@ -89,7 +89,7 @@ def test_cdf_and_survival_and_quantile_agree(one: Any) -> None:
         # The rounding of x itself, one unit of it, moves the cdf by the density there.
         slack = 4.0 * np.spacing(np.abs(x)) * one.density(x)
         assert (np.abs(one.cdf(x) - QUANTILES) <= 1e-9 * QUANTILES + slack).all()
-    low, high = one._ends
+    low, high = one.ends
     assert one.quantile(0.0) == low
     assert one.quantile(1.0) == high
     assert np.isnan(one.quantile([-0.1, 1.1, np.nan])).all()
@@ -199,7 +199,7 @@ def test_sampling_is_decided_by_the_random_state(one: Any) -> None:
 
 @each_number
 def test_outside_the_support_there_is_nothing(one: Any) -> None:
-    low, high = one._ends
+    low, high = one.ends
     outside = [-np.inf, np.inf]
     outside += [low - 1.0] if np.isfinite(low) else []
     outside += [high + 1.0] if np.isfinite(high) else []

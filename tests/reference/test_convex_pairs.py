@@ -127,6 +127,7 @@ PENALTIES: list[tuple[Penalty, Callable[[Any], tuple[Any, list[Any]]]]] = [
         penalties.GroupL1Within(penalties.GroupL1(0.05, groups=[[0, 1], [2, 3, 4]]), -0.2, 0.3),
         lambda w: (0.05 * (cp.norm2(w[:2]) + cp.norm2(w[2:])), [w >= -0.2, w <= 0.3]),
     ),
+    (penalties.SmoothL1(0.05, tau=0.1), lambda w: (0.25 * cp.sum(cp.huber(w, 0.1)), [])),
 ]
 PAIRS = [
     pytest.param(row, column, id=f"{loss.name}-{penalty.name}-{column}")

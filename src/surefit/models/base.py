@@ -137,7 +137,7 @@ class Estimator(
             raise
         except (ArithmeticError, np.linalg.LinAlgError) as error:
             refuse_extreme_columns(source)
-            if isinstance(error, SurefitError):
+            if isinstance(error, SurefitError) or has_callbacks(self):  # whose errors are their own
                 raise
             raise DataError(
                 f"{type(self).__name__}: arithmetic failed ({str(error).rstrip('.')}), for numbers too "
@@ -204,12 +204,12 @@ class Estimator(
         to: Any = None,
         names: Sequence[str] = (),
         *,
-        logarithms: bool = False,
+        infinite: bool = False,
     ) -> Any:
         """Apply ``method`` to checked rows: at once for rows in memory, batch by batch for a source.
 
         ``to`` is a file for the answers of a source, written as they come, under ``names``. Answers are
-        finite where the rows are; ``logarithms`` may be -inf.
+        finite where the rows are, unless they may be ``infinite``, as logarithms of 0.
         """
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
@@ -222,12 +222,12 @@ class Estimator(
                 or answer.size > FEW
                 or (answer.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(answer), axis=None))
             ):
-                refuse_endless_answers(type(self).__name__, rows, answer, logarithms=logarithms)
+                refuse_endless_answers(type(self).__name__, rows, answer, infinite=infinite)
             if to is None:
                 return answer
             write_columns(to, names, [answer])
             return None
-        answers = choose_engine(rows).map(_OfRows(method, type(self).__name__, logarithms), rows)
+        answers = choose_engine(rows).map(_OfRows(method, type(self).__name__, infinite), rows)
         if to is None:
             blocks = list(answers)
             if not blocks:
@@ -289,11 +289,11 @@ def has_callbacks(estimator: Any) -> bool:
 class _OfRows:
     method: Callable[[Any], Any]
     who: str
-    logarithms: bool
+    infinite: bool
 
     def __call__(self, batch: Batch) -> Any:
         answer = self.method(batch.X)
-        refuse_endless_answers(self.who, batch.X, answer, logarithms=self.logarithms)
+        refuse_endless_answers(self.who, batch.X, answer, infinite=self.infinite)
         return answer
 
 

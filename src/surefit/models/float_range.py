@@ -45,15 +45,15 @@ class Sizes:
         return Sizes(np.fmax(self.values, other.values))
 
 
-def refuse_endless_answers(who: str, X: Any, answer: Any, *, logarithms: bool = False) -> None:
-    """Refuse answers that left the range of floats though the rows are finite; logarithms may be -inf.
+def refuse_endless_answers(who: str, X: Any, answer: Any, *, infinite: bool = False) -> None:
+    """Refuse answers that left the range of floats though the rows are finite; some may be infinite.
 
     >>> refuse_endless_answers("Model", np.ones((2, 1)), np.array([1.0, 2.0]))
     """
     found: Any = getattr(answer, "data", answer) if hasattr(answer, "toarray") else answer
     if not isinstance(found, np.ndarray) or found.dtype.kind != "f" or _is_finite(found):
         return
-    if (logarithms and not (np.isnan(found) | (found == np.inf)).any()) or not _has_finite_rows(X):
+    if (infinite and not np.isnan(found).any()) or not _has_finite_rows(X):
         return
     raise DataError(
         f"{who}: the answers for some rows leave the range of floats, though the rows hold finite numbers: "

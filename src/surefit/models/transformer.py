@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -27,6 +26,8 @@ _FLOATS = (np.float64, np.float32)
 class _InMemory(TransformerMixin, OneStatistic, abstract=True):
     """The map over rows in memory; scikit-learn wraps its ``transform`` for ``set_output``."""
 
+    returns_missing: ClassVar[bool] = False  # whether NaN may stand for something that is there
+
     @abstractmethod
     def _transform(self, X: Any) -> Any:
         """Map checked rows."""
@@ -39,10 +40,13 @@ class _InMemory(TransformerMixin, OneStatistic, abstract=True):
 
     def _checked_and_mapped(self, X: Any) -> Any:
         """Check rows in memory, then map them."""
-        rows = admit_rows(self, self._accepted(), X)
+        return self._finite(admit_rows(self, self._accepted(), X))
+
+    def _finite(self, rows: Any) -> Any:
+        """Map checked rows; where finite ones would not stay finite, that is an error."""
         out = self._transform(rows)
         # As for predictions, few numbers are looked at without a call.
-        if (
+        if not self.returns_missing and (
             type(out) is not np.ndarray
             or out.size > FEW
             or (out.dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(out), axis=None))
@@ -78,7 +82,7 @@ class Transformer(_OverSources, _InMemory, abstract=True):
 
     def _over(self, source: Source) -> Source:
         names = [str(name) for name in self.get_feature_names_out()]
-        return mapped(source, names, MapRows(partial(finite_map, self, self._transform)))
+        return mapped(source, names, MapRows(self._finite))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,8 +111,8 @@ class Invertible(Transformer, abstract=True):
                     "inverse_transform takes an array, a frame or a source that transform returned."
                 )
             names = [str(name) for name in self.get_feature_names_in()]
-            return mapped(X, names, MapRows(partial(finite_map, self, self._inverse_transform)))
-        return finite_map(self, self._inverse_transform, self._check_transformed(X))
+            return mapped(X, names, MapRows(self._inverse_transform))
+        return self._inverse_transform(self._check_transformed(X))
 
     def get_feature_names_in(self) -> Any:
         """The names of the columns that went in: x0, x1, ... where they had none."""
@@ -125,13 +129,6 @@ class ColumnwiseTransformer(OneToOneFeatureMixin, Invertible, abstract=True):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def finite_map(transformer: Any, function: Callable[[Any], Any], rows: Any) -> Any:
-    """Map checked rows; where finite ones would not stay finite, that is an error."""
-    out = function(rows)
-    refuse_endless_answers(type(transformer).__name__, rows, out)
-    return out
 
 
 def mapped(source: Source, names: list[str], function: Callable[[Batch], Batch]) -> MappedSource:

@@ -232,11 +232,11 @@ class GaussianNB(OneStatisticClassifier):
 
     def predict_joint_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return log P(x, c) for each row and class, or write them ``to`` a file."""
-        return self._answer(self._joint, X, to, self._labels(), logarithms=True)
+        return self._answer(self._joint, X, to, self._labels(), infinite=True)
 
     def predict_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return log P(c | x) for each row and class, or write them ``to`` a file."""
-        return self._answer(self._log_proba, X, to, self._labels(), logarithms=True)
+        return self._answer(self._log_proba, X, to, self._labels(), infinite=True)
 
     def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
         """Return P(c | x) for each row and class, or write them ``to`` a file."""

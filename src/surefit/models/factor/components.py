@@ -115,7 +115,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, Invertible, abstract=
 
         Where rows did not vary in some direction, it is the density over the others, and 0 for rows outside.
         """
-        found: Vector = self._answer(self._log_likelihood, X, logarithms=True)
+        found: Vector = self._answer(self._log_likelihood, X, infinite=True)
         return found
 
     def _log_likelihood(self, X: Any) -> Vector:

@@ -46,7 +46,8 @@ class BayesianPrediction(LinearPrediction):
         """
         if not return_std:
             return super().predict(X, to=to)
-        both = self._answer(self._mean_and_std, X, to, ["prediction", "std"])  # type: ignore[attr-defined]
+        names = ["prediction", "std"]  # which is infinite for two degrees of freedom and fewer
+        both = self._answer(self._mean_and_std, X, to, names, infinite=True)  # type: ignore[attr-defined]
         return None if both is None else (both[:, 0], both[:, 1])
 
     def _mean_and_std(self, X: Any) -> Matrix:

@@ -200,7 +200,7 @@ class LogisticBase(SparseCoefficients, LinearClassification, ClassifierMixin, Me
 
     def predict_log_proba(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, all their digits far out too."""
-        return self._answer(self._log_chances, X, to, self._class_names(), logarithms=True)
+        return self._answer(self._log_chances, X, to, self._class_names(), infinite=True)
 
     def _chances(self, X: Any) -> NDArray[np.float64]:
         z = self._linear(X)

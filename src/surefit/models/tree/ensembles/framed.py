@@ -58,13 +58,13 @@ class FramedEnsemble(Ensemble, abstract=True):
         return FrameRows.of(X, checked.schema.names if arrow else None)
 
     def _answer(
-        self, method: Any, X: Any, to: Any = None, names: Sequence[str] = (), *, logarithms: bool = False
+        self, method: Any, X: Any, to: Any = None, names: Sequence[str] = (), *, infinite: bool = False
     ) -> Any:
         if "certificate_" not in self.__dict__:
             check_is_fitted(self)
         rows = self._framed(X)
         if rows is None:
-            return super()._answer(method, X, to, names, logarithms=logarithms)
+            return super()._answer(method, X, to, names, infinite=infinite)
         found = method(rows)
         return found if to is None else write_columns(to, names, [found])
 
