@@ -15,7 +15,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "surefit"
 DOORS = {
     "surefit": (
-        "distributions errors linalg losses metrics optimize penalties plots report resample theory trees"
+        "distributions errors kernels linalg losses metrics optimize penalties plots report resample theory trees"
     ),
     "surefit.data": "datasets",
     "surefit.distributions": "information",
@@ -23,6 +23,7 @@ DOORS = {
 KINDS = {
     "losses": "loss",
     "penalties": "penalty",
+    "kernels": "kernel",
     "distributions": "distribution",
     "resample": "split",
     "metrics": "metric",

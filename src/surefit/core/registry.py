@@ -28,6 +28,7 @@ from surefit.core.public import missing
 _folders: dict[str, str] = {
     "loss": "surefit.losses",
     "penalty": "surefit.penalties",
+    "kernel": "surefit.kernels",
     "metric": "surefit.metrics",
     "split": "surefit.resample",
     "chooser": "surefit.evaluate",

@@ -3,7 +3,7 @@
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
 array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
 numbers by its name, a tuple by its list, a statistic by its registered name and fields, a loss, penalty,
-metric or split of surefit by its registered name and options, a distribution of scipy by its name and
+kernel, metric or split of surefit by its registered name and options, a distribution of scipy by its name and
 numbers. Nothing else can be written, so nothing else can be read. Models inside of models are the callers' to
 describe and to build: ``nested`` does, and what it makes of one stands under ``$model``.
 """
@@ -31,7 +31,7 @@ MOST_TEXT = 2**28  # bytes of an array of strings
 Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
 Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
-_PIECES = ("loss", "penalty", "metric", "split")
+_PIECES = ("loss", "penalty", "kernel", "metric", "split")
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 _NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
@@ -170,7 +170,7 @@ def _distribution(name: Any, args: list[Any], kwds: dict[str, Any]) -> Any:
 
 
 def _is_piece(value: Any) -> bool:
-    """Whether it is a loss, penalty, metric or split of surefit's own, not of a class derived from one."""
+    """Whether it is a loss, penalty, kernel, metric or split of surefit's own, not of a class derived from one."""
     if not isinstance(value, Registered) or getattr(value, "kind", None) not in _PIECES:
         return False
     own = type(value).__module__.startswith("surefit.")
