@@ -20,6 +20,7 @@ from surefit.core.native.columns.finite import all_finite
 from surefit.data.batches.batch import Batch
 from surefit.data.batches.cells import Cells, cells_of, declared_levels, kind_of_cells
 from surefit.data.batches.deferred_batch import LateBatch
+from surefit.data.batches.objects import Objects, objects_of
 from surefit.data.checks.cells import Checked, check_weights
 from surefit.data.checks.explain import (
     explain,
@@ -48,7 +49,8 @@ class Accepts:
     tables: it wants typed tables as they are, not matrices. cells: it takes values of any type in memory,
     column by column as they are, and looks at levels for itself. by_columns: it reads sparse matrices by
     column as well as by row. sums_first: a fit begins with sums over all cells, and they show if one is not
-    finite.
+    finite. objects: rows are objects of any kind, in memory, which the model compares as they are. pairwise:
+    X is a square matrix of how alike, or how far apart, all pairs of rows are.
     """
 
     target: Literal["none", "number", "class", "any"] = "none"
@@ -60,6 +62,8 @@ class Accepts:
     cells: bool = False
     by_columns: bool = False
     sums_first: bool = False
+    objects: bool = False
+    pairwise: bool = False
 
     @property
     def sparse_formats(self) -> Any:
@@ -93,7 +97,7 @@ def admit(
 
     ``reset=False`` holds them to the columns that the estimator was fitted on; ``classes`` to these classes.
     """
-    if is_streamed(X, y, weight):
+    if not accepts.objects and is_streamed(X, y, weight):
         return _admit_source(estimator, accepts, X, y, weight, reset, classes)
     if accepts.target != "none" and y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
@@ -132,8 +136,7 @@ def _kind_of_target(y: Any, reset: bool, classes: Any) -> Literal["number", "cla
 
 
 def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool) -> tuple[Cells, Any]:
-    from sklearn.utils import check_array, check_consistent_length
-    from sklearn.utils.validation import column_or_1d, validate_data
+    from sklearn.utils.validation import validate_data
 
     words = explain_names(X)
     if words is not None:
@@ -145,17 +148,46 @@ def _validated_cells(estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bo
     estimator.n_features_in_ = cells.shape[1]
     if accepts.target == "none":
         return cells, None
+    return cells, _validated_target(accepts, X, y)
+
+
+def _validated_objects(estimator: Any, accepts: Accepts, X: Any, y: Any) -> tuple[Objects, Any]:
+    found = objects_of(type(estimator).__name__, X)
+    estimator.n_features_in_ = 1
+    estimator.__dict__.pop("feature_names_in_", None)
+    return found, None if accepts.target == "none" else _validated_target(accepts, found, y)
+
+
+def _validated_target(accepts: Accepts, X: Any, y: Any) -> Any:
+    from sklearn.utils import check_array, check_consistent_length
+    from sklearn.utils.validation import column_or_1d
+
     check_consistent_length(X, y)
-    if accepts.target == "number":
-        y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
-    return cells, y
+    if accepts.target != "number":
+        return y
+    if not accepts.several_targets:
+        y = column_or_1d(y, warn=True)
+    return check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+
+
+def _refuse_oblong(estimator: Any, X: Any) -> None:
+    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+    if len(shape) == 2 and shape[0] != shape[1]:
+        raise DataError(
+            f"{type(estimator).__name__} was told that X is precomputed, so that X must be a square matrix, "
+            f"one row and one column for each sample, but it is {shape[0]} by {shape[1]}."
+        )
 
 
 def _validated(
     estimator: Any, accepts: Accepts, X: Any, y: Any, reset: bool, *, looked_at: bool = True
 ) -> tuple[Any, Any]:
+    if accepts.objects:
+        return _validated_objects(estimator, accepts, X, y)
     if accepts.cells and not (accepts.sparse and hasattr(X, "toarray")):
         return _validated_cells(estimator, accepts, X, y, reset)
+    if accepts.pairwise and reset:
+        _refuse_oblong(estimator, X)
     plain_target = accepts.target == "none" or _is_plain_target(X, y)
     if plain_target and _are_plain_rows(estimator, X, reset, looked_at):
         return X, None if accepts.target == "none" else y
@@ -300,6 +332,8 @@ def admit_rows(estimator: Any, accepts: Accepts, X: Any) -> Any:
     """Check rows to predict for, against the columns that the estimator was fitted on: a matrix, or a
     source.
     """
+    if accepts.objects:
+        return objects_of(type(estimator).__name__, X)
     if not accepts.cells and _are_plain_rows(estimator, X, reset=False):
         return X
     if is_streamed(X):

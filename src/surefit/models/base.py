@@ -249,6 +249,7 @@ class Estimator(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.accepts.sparse
+        tags.input_tags.pairwise = self._accepted().pairwise
         tags.target_tags.required = self.accepts.target != "none"
         tags.target_tags.multi_output = self.accepts.several_targets
         tags.target_tags.single_output = True
