@@ -15,7 +15,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "surefit"
 DOORS = {
     "surefit": (
-        "distributions errors kernels linalg losses metrics optimize penalties plots report resample theory trees"
+        "distributions errors kernels linalg losses metrics optimize penalties plots report resample theory "
+        "trees"
     ),
     "surefit.data": "datasets",
     "surefit.distributions": "information",
