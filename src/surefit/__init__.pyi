@@ -84,6 +84,9 @@ from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
+from surefit.models.density.kernel_density import KernelDensity as KernelDensity
+from surefit.models.density.smoothing import kernel_values as kernel_values
+from surefit.models.density.smoothing import log_kernel_volume as log_kernel_volume
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
