@@ -82,8 +82,10 @@ from surefit.models.bayes.bernoulli_nb import BernoulliNB as BernoulliNB
 from surefit.models.bayes.categorical_nb import CategoricalNB as CategoricalNB
 from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
+from surefit.models.bayes.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
+from surefit.models.bayes.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from surefit.models.density.kernel_density import KernelDensity as KernelDensity
 from surefit.models.density.smoothing import kernel_values as kernel_values
 from surefit.models.density.smoothing import log_kernel_volume as log_kernel_volume

@@ -80,6 +80,7 @@ EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes 
 EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12, "max_iter": 25}
 EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1, "max_iter": 25}
 EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
+EXACT["QuadraticDiscriminantAnalysis"] = {"reg_param": 0.1}  # a few rows of many columns have no inverse
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # Rows that are drawn depend on their order and number: these give all rows to every member.
 EXACT["AdaBoostClassifier"] = {"n_estimators": 5}

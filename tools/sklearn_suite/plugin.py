@@ -25,6 +25,8 @@ from surefit.models.base import Estimator
 PACKAGES = (
     "linear_model",
     "naive_bayes",
+    "discriminant_analysis",
+    "neighbors",
     "decomposition",
     "preprocessing",
     "impute",
