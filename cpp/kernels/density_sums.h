@@ -185,7 +185,9 @@ class Walk {
     }
     if (exact > 1e-200) {
       log_sum = std::log(exact);
-      error = spent / exact;
+      // The sum itself is not below what is left without the error, nor was more tolerated of it.
+      const double least = exact - spent;
+      error = least > 0 ? std::min(spent / least, rule_.relative + rule_.absolute / least) : 1.0;
     } else {
       log_sum = rescaled(skip);
       error = 0;
@@ -266,7 +268,8 @@ class Walk {
     for (Index p = 0; p < points_.rows; ++p)
       if (weight_of(p, skip) > 0) best = std::max(best, power(p));
     if (best == none) return none;
-    for (Index p = 0; p < points_.rows; ++p) sum += weight_of(p, skip) * std::exp(power(p) - best);
+    for (Index p = 0; p < points_.rows; ++p)
+      if (weight_of(p, skip) > 0) sum += weight_of(p, skip) * std::exp(power(p) - best);
     return best + std::log(sum);
   }
 

@@ -173,7 +173,7 @@ class KernelDensity(OneStatistic):
         share = weight[which] / weight[which].sum()
         if self.metric in ("euclidean", "l2"):
             tree = grown(rows, weight)
-            logs: Callable[[float], Vector] = lambda h: left_out(tree, rows, which, self.kernel, h)
+            logs: Callable[[float], Vector] = partial(left_out, tree, rows, which, self.kernel)
         else:
             apart = distances(rows[which], rows, self.metric, self.metric_params or {})
             others = np.tile(weight, (len(which), 1))

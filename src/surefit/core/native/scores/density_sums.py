@@ -124,9 +124,9 @@ def log_kernel(kernel: str, u: NDArray[np.float64]) -> NDArray[np.float64]:
     array([-0., -2.])
     """
     if kernel == "gaussian":
-        return -0.5 * u**2
+        return np.asarray(-0.5 * u**2)
     if kernel == "exponential":
-        return -u
+        return np.asarray(-u)
     inside = np.minimum(u, 1.0)
     shape = {
         "tophat": np.ones_like(u),
