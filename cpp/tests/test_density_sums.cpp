@@ -51,8 +51,8 @@ double right_sum(const Made& made, const double* query, const DensityRule& rule,
 
 void check_sums(Index n, Index p, double relative) {
   const Made made = make(n, p);
-  const DensityPoints points{made.columns.data(), made.weight.data(), made.boxes.data(), made.totals.data(),
-                             n,                   p,                  made.levels};
+  const DensityPoints points{
+      made.columns.data(), made.weight.data(), made.boxes.data(), made.totals.data(), n, p, made.levels};
   const Index count = std::min<Index>(n, 40);
   std::vector<std::int64_t> skip;
   std::vector<double> queries;
@@ -93,8 +93,8 @@ TEST(every_kernel) {
 
 TEST(far_from_all_points_nothing_vanishes) {
   const Made made = make(100, 2);
-  const DensityPoints points{made.columns.data(), made.weight.data(), made.boxes.data(), made.totals.data(),
-                             100,                 2,                  made.levels};
+  const DensityPoints points{
+      made.columns.data(), made.weight.data(), made.boxes.data(), made.totals.data(), 100, 2, made.levels};
   const double query[] = {1000.0, 0.0};
   double found, error;
   density_sums(Run{}, points, {Smooth::gaussian, 1.0, 0.0, 0.0}, query, 1, nullptr, &found, &error);

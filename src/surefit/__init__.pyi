@@ -86,7 +86,13 @@ from surefit.models.bayes.linear_discriminant_analysis import LinearDiscriminant
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.bayes.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+from surefit.models.density.empirical_distribution import EmpiricalDistribution as EmpiricalDistribution
+from surefit.models.density.histogram_density import HistogramDensity as HistogramDensity
+from surefit.models.density.histogram_density import bin_number as bin_number
+from surefit.models.density.kde_classifier import KDEClassifier as KDEClassifier
 from surefit.models.density.kernel_density import KernelDensity as KernelDensity
+from surefit.models.density.kernel_regression import LocalLinearRegressor as LocalLinearRegressor
+from surefit.models.density.kernel_regression import NadarayaWatson as NadarayaWatson
 from surefit.models.density.smoothing import kernel_values as kernel_values
 from surefit.models.density.smoothing import log_kernel_volume as log_kernel_volume
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA

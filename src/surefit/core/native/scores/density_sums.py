@@ -134,7 +134,8 @@ def log_kernel(kernel: str, u: NDArray[np.float64]) -> NDArray[np.float64]:
         "linear": 1 - inside,
         "cosine": np.cos(0.5 * np.pi * inside),
     }[kernel]
-    return np.log(shape, out=np.full(u.shape, -np.inf), where=(u < 1) & (shape > 0))
+    found: NDArray[np.float64] = np.log(shape, out=np.full(u.shape, -np.inf), where=(u < 1) & (shape > 0))
+    return found
 
 
 def _log_sum(logs: NDArray[np.float64], weight: Vector) -> float:
