@@ -120,5 +120,4 @@ def test_the_empirical_distribution_and_its_band() -> None:
         low, high = surefit.EmpiricalDistribution.fit(x).band(np.sort(x), 0.9)
         truth = np.sort(x)
         inside.append(bool((truth >= low - 1e-12).all() and (truth <= high).all()))
-        )
     assert np.mean(inside) >= 0.9
