@@ -82,6 +82,9 @@ from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
+from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
+from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge
