@@ -78,7 +78,11 @@ from surefit.io.save import save as save
 from surefit.io.verify import verify as verify
 from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
 from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+from surefit.models.bayes.bernoulli_nb import BernoulliNB as BernoulliNB
+from surefit.models.bayes.categorical_nb import CategoricalNB as CategoricalNB
+from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
+from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA

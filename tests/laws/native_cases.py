@@ -257,6 +257,8 @@ CASES = {
         "grouped_moments",
         (SPARSE, np.arange(20_000) % 4, 4),
     ),
+    "class_sums.class_sums": ("class_sums", "class_sums", (X, np.arange(20_000) % 4, 4, WEIGHT)),
+    "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
     "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),
