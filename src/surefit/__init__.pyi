@@ -9,6 +9,7 @@ from surefit import metrics as metrics
 from surefit import optimize as optimize
 from surefit import penalties as penalties
 from surefit import plots as plots
+from surefit import probability as probability
 from surefit import report as report
 from surefit import resample as resample
 from surefit import theory as theory
