@@ -84,6 +84,9 @@ from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
+from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
+from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
+from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
 from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
