@@ -81,6 +81,11 @@ from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
+from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge
+from surefit.models.kernel.nystroem import Nystroem as Nystroem
+from surefit.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge
