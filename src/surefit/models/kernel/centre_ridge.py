@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import linalg
@@ -133,8 +133,7 @@ def _recorded(trace: Trace, worst: float) -> bool:
 
 
 def _added(one: Sums, two: Sums) -> Sums:
-    rows, weight, squares, slope, H = (a + b for a, b in zip(one, two, strict=True))
-    return rows, weight, squares, slope, H
+    return one[0] + two[0], one[1] + two[1], one[2] + two[2], one[3] + two[3], one[4] + two[4]
 
 
 def _symmetric(A: Matrix) -> Matrix:
@@ -143,13 +142,13 @@ def _symmetric(A: Matrix) -> Matrix:
 
 def _sums(problem: CentreProblem, b: Matrix | None, whole: bool, batch: Batch) -> Sums:
     """The sums of one batch, in bands of rows; for given b the last is sum of s k k'b."""
-    m = problem.centres.shape[0]
+    m, X = problem.centres.shape[0], cast(Any, batch.X)
     size = max(1, CELLS // max(m, 1))
     centres = objects_again(problem.centres)
     bands = [slice(row, row + size) for row in range(0, len(batch), size)]
 
     def band(rows: slice) -> tuple[Matrix, Matrix]:
-        K = np.asarray(problem.kernel(batch.X[rows], centres), dtype=np.float64)
+        K = np.asarray(problem.kernel(X[rows], centres), dtype=np.float64)
         Y = _columns(batch.y)[rows]
         weight = np.ones(len(Y)) if batch.weight is None else batch.weight[rows]
         if whole:

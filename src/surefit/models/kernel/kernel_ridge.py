@@ -241,15 +241,15 @@ class KernelRidge(RegressorMixin, KernelModel):
         a, rows = solve_centres(problem, source, engine, trace, TOLERANCE)
         certificate = problem.proof(source, engine, a, TOLERANCE)
         dual = a[:, 0] if source.schema.target_is_flat else a
-        strength: Any = self.alpha if np.ndim(self.alpha) else float(self.alpha)
+        strength: Any = np.asarray(self.alpha, dtype=np.float64)
+        strength = strength if strength.ndim else float(strength)
         parameters = KernelRidgeParameters(np.ascontiguousarray(dual), problem.centres, strength, None)
         return Learned(parameters, certificate, {"rows": rows})
 
     def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return f(x) for each row, or write it ``to`` a file."""
-        dual = getattr(self, "dual_coef_", None)
-        flat = dual is None or dual.ndim == 1
-        names = ["prediction"] if flat else [f"prediction{k}" for k in range(dual.shape[1])]
+        dual: Any = getattr(self, "dual_coef_", None)
+        names = ["prediction"] if np.ndim(dual) < 2 else [f"prediction{k}" for k in range(dual.shape[1])]
         return self._answer(self._predict, X, to, names)
 
     def _predict(self, X: Any) -> NDArray[np.float64]:
