@@ -264,7 +264,7 @@ class KernelRidge(RegressorMixin, KernelModel):
 
         >>> X, y = [[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]
         >>> KernelRidge(alpha=1.0).fit(X, y).leave_one_out(X, y).round(6)
-        array([0.      , 0.6     , 1.5     ])
+        array([0. , 0.6, 1.5])
         """
         source = self._source(X, y, sample_weight, reset=False)
         batch, weight = held(source)

@@ -42,7 +42,7 @@ class RBFSampler(FeatureRows):
     >>> from surefit import RBFSampler
     >>> X = [[0.0, 0.0], [1.0, 1.0]]
     >>> Z = RBFSampler(gamma=0.5, n_components=10000, random_state=0).fit_transform(X)
-    >>> abs(float(Z[0] @ Z[1]) - np.exp(-1.0)) < 0.02
+    >>> abs(float(Z[0] @ Z[1]) - 0.3679) < 0.02
     True
     """
 
