@@ -141,6 +141,10 @@ from surefit.models.linear.squares.ridge_cv import RidgeCV as RidgeCV
 from surefit.models.linear.squares.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
 from surefit.models.linear.svm.linear_svc import LinearSVC as LinearSVC
 from surefit.models.linear.svm.linear_svr import LinearSVR as LinearSVR
+from surefit.models.mixture.bernoulli_mixture import BernoulliMixture as BernoulliMixture
+from surefit.models.mixture.categorical_mixture import CategoricalMixture as CategoricalMixture
+from surefit.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
+from surefit.models.mixture.mixture import Mixture as Mixture
 from surefit.models.prepare.encoders.contrast_encoder import ContrastEncoder as ContrastEncoder
 from surefit.models.prepare.encoders.one_hot_encoder import OneHotEncoder as OneHotEncoder
 from surefit.models.prepare.encoders.ordinal_encoder import OrdinalEncoder as OrdinalEncoder
@@ -166,6 +170,7 @@ from surefit.models.tree.forests.random_forest_classifier import RandomForestCla
 from surefit.models.tree.forests.random_forest_regressor import RandomForestRegressor as RandomForestRegressor
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier as DecisionTreeClassifier
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor as DecisionTreeRegressor
+from surefit.solvers.likelihood.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from surefit.solvers.methods.minimize import minimize as minimize
 from surefit.study.audit import audit as audit
 from surefit.study.learn import learn as learn
