@@ -2,6 +2,7 @@
 
 from surefit import distributions as distributions
 from surefit import errors as errors
+from surefit import kernels as kernels
 from surefit import linalg as linalg
 from surefit import losses as losses
 from surefit import metrics as metrics

@@ -635,6 +635,9 @@ def dual_cd_csr(
     most: int,
     seed: int,
 ) -> tuple[Any, ...]: ...
+def edit_distances(
+    left: U32, left_start: I64, right: U32, right_start: I64, out: F64, threads: int
+) -> None: ...
 def error_sums(
     kind: int, option: float, truth: F64, guess: F64, weight: F64 | None, least: bool, threads: int
 ) -> tuple[Any, ...]: ...
@@ -1169,6 +1172,12 @@ def column_moments_csr(
     maximum: F64,
     threads: int,
 ) -> float: ...
+def rows_nearest(
+    X: F64, centre: F64, scale: float, Q: F64, own: bool, index: I64, value: F64, threads: int
+) -> None: ...
+def rows_within(
+    X: F64, centre: F64, scale: float, Q: F64, radius: F64, own: bool, by_distance: bool, threads: int
+) -> tuple[Any, ...]: ...
 @overload
 def normal_scores(X: F32, mean: F64, scale: F64, offset: F64, out: F64, threads: int) -> None: ...
 @overload
@@ -1190,6 +1199,39 @@ def pair_counts(a: U8, b: U8, weight: F64 | None, low: int, table: F64, threads:
 def pair_counts(a: I32, b: I32, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
 @overload
 def pair_counts(a: I64, b: I64, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
+def grow_point_tree(
+    X: F64, norm: str, p: float, bucket: int, kind: str, points: F64, ids: I32, bounds: F64, threads: int
+) -> None: ...
+def tree_nearest(
+    rows: int,
+    norm: str,
+    p: float,
+    bucket: int,
+    kind: str,
+    points: F64,
+    ids: I32,
+    bounds: F64,
+    Q: F64,
+    own: bool,
+    index: I64,
+    value: F64,
+    threads: int,
+) -> None: ...
+def tree_within(
+    rows: int,
+    norm: str,
+    p: float,
+    bucket: int,
+    kind: str,
+    points: F64,
+    ids: I32,
+    bounds: F64,
+    Q: F64,
+    radius: F64,
+    own: bool,
+    by_distance: bool,
+    threads: int,
+) -> tuple[Any, ...]: ...
 def quad_cd(
     G: F64,
     c: F64,
