@@ -1,5 +1,6 @@
 # Written by `make stubs`; do not edit.
 
+from surefit import distances as distances
 from surefit import distributions as distributions
 from surefit import errors as errors
 from surefit import kernels as kernels
@@ -9,6 +10,7 @@ from surefit import metrics as metrics
 from surefit import optimize as optimize
 from surefit import penalties as penalties
 from surefit import plots as plots
+from surefit import probability as probability
 from surefit import report as report
 from surefit import resample as resample
 from surefit import theory as theory
@@ -77,10 +79,20 @@ from surefit.io.save import save as save
 from surefit.io.verify import verify as verify
 from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
 from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
+from surefit.models.bayes.bernoulli_nb import BernoulliNB as BernoulliNB
+from surefit.models.bayes.categorical_nb import CategoricalNB as CategoricalNB
+from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
+from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
+from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
+from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
+from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
+from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
+from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge

@@ -117,6 +117,74 @@ def boost_grow(
 ) -> tuple[Any, ...]: ...
 def boost_update(rows: U32, begin: I64, end: I64, value: F64, score: F64, threads: int) -> None: ...
 @overload
+def nearest_centre(
+    X: F32, centres: F64, labels: I32, upper: F32 | None, lower: F32 | None, moved: F64 | None, threads: int
+) -> int: ...
+@overload
+def nearest_centre(
+    X: F64, centres: F64, labels: I32, upper: F32 | None, lower: F32 | None, moved: F64 | None, threads: int
+) -> int: ...
+@overload
+def cluster_sums(
+    X: F32, weight: F64 | None, before: I32 | None, after: I32, high: F64, low: F64, threads: int
+) -> int: ...
+@overload
+def cluster_sums(
+    X: F64, weight: F64 | None, before: I32 | None, after: I32, high: F64, low: F64, threads: int
+) -> int: ...
+@overload
+def cluster_cost(
+    X: F32, weight: F64 | None, centres: F64, labels: I32, squares: F64 | None, threads: int
+) -> float: ...
+@overload
+def cluster_cost(
+    X: F64, weight: F64 | None, centres: F64, labels: I32, squares: F64 | None, threads: int
+) -> float: ...
+@overload
+def seeding_potentials(
+    X: F32,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    candidates: F64,
+    closest: F32,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_potentials(
+    X: F64,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    candidates: F64,
+    closest: F32,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_accept(
+    X: F32,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    centre: F64,
+    closest: F32,
+    totals: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_accept(
+    X: F64,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    centre: F64,
+    closest: F32,
+    totals: F64,
+    threads: int,
+) -> None: ...
+@overload
 def class_dual_cd(
     X: F32, y: I64, cost: F64, classes: int, a: F64, w: F64, tolerance: float, most: int, seed: int
 ) -> tuple[Any, ...]: ...
@@ -198,6 +266,66 @@ def class_loss(
     signs: F64 | None,
     threads: int,
 ) -> float: ...
+@overload
+def class_sums(
+    X: F32, codes: I64, weight: F64 | None, threshold: float | None, sums: F64, least: F64, threads: int
+) -> None: ...
+@overload
+def class_sums(
+    X: F64, codes: I64, weight: F64 | None, threshold: float | None, sums: F64, least: F64, threads: int
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
 @overload
 def column_cd(
     X: F32,

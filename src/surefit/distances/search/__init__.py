@@ -1,6 +1,6 @@
 """Who is near: an index over rows, and the questions that it answers.
 
-``build(X, distance)`` chooses how to search (``rule.py`` says by what, in figures) and returns an index::
+``build(X, distance)`` chooses how to search (``choose.py`` says by what, in figures) and returns an index::
 
     index.nearest(Q, k)             --> Found(distance, index), both (m, k)
     index.within(Q, radius)         --> Lists(start, index, distance), as CSR
@@ -9,9 +9,8 @@
 ``Q=None`` asks for the rows themselves, none of which is its own neighbour. Equal distances are ordered by
 row number, and all ways of searching give the same sets: those of comparing all pairs in float64.
 
-``native.py`` searches where a distance is a norm of differences, ``matrix.py`` wherever it is not, by
-blocks of the matrix of distances; ``metric_tree.py`` spares calls of a slow metric. ``choose.py`` is the
-door.
+``native.py`` searches where a distance is a norm of differences, ``by_values.py`` wherever it is not. The
+door is ``choose.py``.
 
     >>> import numpy as np
     >>> from surefit.distances import search

@@ -1,4 +1,5 @@
-"""Searching by values of a distance alone: by blocks of the matrix of all pairs, or in a tree that spares calls.
+"""Searching by values of a distance alone: by blocks of the matrix of all pairs, or in a tree that spares
+calls.
 
 Each node of the tree holds one of its things, the vantage point, and cuts the others at their median distance
 from it. A query knows its distance from the vantage point, so by the triangle inequality it skips a side that
