@@ -13,8 +13,8 @@ from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
-from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.neighbours.point_tree import grow_point_tree
+from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
