@@ -7,4 +7,4 @@ statistics in surefit.stats join over batches go out; the numpy twin of each ker
 To add one: the C++ kernel, its binding and test, and a file here of the same name.
 """
 
-__all__ = ["class_sums", "gram", "grouped_moments", "moments", "topk", "triangular"]
+__all__ = ["class_sums", "gram", "grouped_moments", "mixture_sums", "moments", "topk", "triangular"]
