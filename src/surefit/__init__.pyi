@@ -87,8 +87,11 @@ from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
+from surefit.models.factor.factor_analysis import FactorAnalysis as FactorAnalysis
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.factor.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
+from surefit.models.factor.truncated_svd import TruncatedSVD as TruncatedSVD
 from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
 from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph

@@ -1,6 +1,7 @@
 """Kernels that add up rows in one pass.
 
-`moments`, `grouped_moments` and `class_sums` of columns, `gram` matrices, the `triangular` factor of a tall matrix, and
+`moments`, `grouped_moments` and `class_sums` of columns, `mixture_sums` of components, `gram` matrices, the
+`triangular` factor of a tall matrix, and
 `topk`, the least or greatest entries of each row. A dense or CSR block of rows comes in, and sums that the
 statistics in surefit.stats join over batches go out; the numpy twin of each kernel stands beside its face.
 
