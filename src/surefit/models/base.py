@@ -268,7 +268,8 @@ def admitted(
 
 def certify(model: Estimator, source: Source, engine: Engine | None = None) -> Certificate:
     """Recompute the certificate of a fitted model from the rows that it was fitted to, without a solver."""
-    return model._certify(source, choose_engine(source) if engine is None else engine)
+    again = model._certify(source, choose_engine(source) if engine is None else engine)
+    return model.certificate_.restated(again)
 
 
 def fit_admitted(model: Estimator, source: Source) -> Estimator:
