@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pytest
 from tests.laws.estimators import CLASSES, each_estimator, outputs, table
 
 import surefit
@@ -104,7 +103,7 @@ def answers_differ(one: Any, two: Any, rows: list[Any]) -> bool:
 
 
 def is_another(before: Any, after: Any) -> bool:
-    """Whether answers differ by more than a ten-thousandth of their range: less is the 1 % of next to nothing."""
+    """Whether answers differ by more than a ten-thousandth of their range: less is 1 % of next to nothing."""
     if before.shape != after.shape or before.dtype.kind != "f":
         return not np.array_equal(before, after)
     finite = np.isfinite(before)

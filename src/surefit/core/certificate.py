@@ -50,6 +50,8 @@ _SENTENCES: Mapping[str, str] = {
 STATED = 1e-12  # of what an objective is measured by: what adding it up in another order may change
 STATED_OBJECTIVE = "change of the objective that the fit stated, relative to the loss of a constant"
 
+STEP = "largest Newton step of a coefficient, relative to the largest coefficient"
+
 
 class CertificateWarning(SurefitWarning, ConvergenceWarning):  # type: ignore[misc]  # has no types
     """The fit ended, but its certificate does not hold to the tolerance asked for."""
@@ -91,7 +93,11 @@ class Certificate:
         if self.holds and self.tolerance == float("inf"):
             return sentence
         verdict = "within" if self.holds else "NOT within"
-        return f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
+        sentence = f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
+        if STEP not in self.parts:
+            return sentence
+        step = f"{self.parts[STEP]:.3g}"
+        return f"{sentence} A Newton step moves no coefficient by more than {step} of the largest."
 
     def __str__(self) -> str:
         return self.statement

@@ -96,7 +96,8 @@ class QuantileRegression(NoInference, LinearPrediction, RegressorMixin, MeanLoss
 
 
 def _on_the_line(coef: NDArray[np.float64], intercept: float, batch: Batch) -> int:
-    size = np.asarray(abs(batch.X) @ np.abs(coef)) + abs(intercept) + np.abs(np.asarray(batch.y))
+    X: Any = batch.X
+    size = np.asarray(abs(X) @ np.abs(coef)) + abs(intercept) + np.abs(np.asarray(batch.y))
     on = np.abs(np.asarray(batch.y) - scores_of(batch, coef, intercept)) <= NEAR * size
     return int(np.count_nonzero(on if batch.weight is None else on & (batch.weight > 0)))
 
