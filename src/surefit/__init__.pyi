@@ -2,12 +2,14 @@
 
 from surefit import distributions as distributions
 from surefit import errors as errors
+from surefit import kernels as kernels
 from surefit import linalg as linalg
 from surefit import losses as losses
 from surefit import metrics as metrics
 from surefit import optimize as optimize
 from surefit import penalties as penalties
 from surefit import plots as plots
+from surefit import probability as probability
 from surefit import report as report
 from surefit import resample as resample
 from surefit import theory as theory

@@ -1,0 +1,49 @@
+# Written by `make stubs`; do not edit.
+
+from surefit.kernels.algebra import Composed as Composed
+from surefit.kernels.algebra import Exponential as Exponential
+from surefit.kernels.algebra import Normalized as Normalized
+from surefit.kernels.algebra import Power as Power
+from surefit.kernels.algebra import Product as Product
+from surefit.kernels.algebra import Scaled as Scaled
+from surefit.kernels.algebra import Sum as Sum
+from surefit.kernels.anisotropic import AnisotropicRBF as AnisotropicRBF
+from surefit.kernels.anisotropic import Bilinear as Bilinear
+from surefit.kernels.base import Kernel as Kernel
+from surefit.kernels.base import NativeKernel as NativeKernel
+from surefit.kernels.chi_squared import AdditiveChiSquared as AdditiveChiSquared
+from surefit.kernels.chi_squared import ChiSquared as ChiSquared
+from surefit.kernels.cholesky import PivotedCholesky as PivotedCholesky
+from surefit.kernels.cholesky import pivoted_cholesky as pivoted_cholesky
+from surefit.kernels.constant import Constant as Constant
+from surefit.kernels.conversion import as_kernel as as_kernel
+from surefit.kernels.cosine import Cosine as Cosine
+from surefit.kernels.dot_product import DotProduct as DotProduct
+from surefit.kernels.exp_sine_squared import ExpSineSquared as ExpSineSquared
+from surefit.kernels.feature_map import FeatureMap as FeatureMap
+from surefit.kernels.feature_map import from_feature_map as from_feature_map
+from surefit.kernels.foreign import Foreign as Foreign
+from surefit.kernels.from_function import FromFunction as FromFunction
+from surefit.kernels.laplacian import Laplacian as Laplacian
+from surefit.kernels.linear import Linear as Linear
+from surefit.kernels.logistic import Logistic as Logistic
+from surefit.kernels.matern import Matern as Matern
+from surefit.kernels.mercer import MercerCheck as MercerCheck
+from surefit.kernels.mercer import alignment as alignment
+from surefit.kernels.mercer import centred_gram as centred_gram
+from surefit.kernels.mercer import check_mercer as check_mercer
+from surefit.kernels.mercer import median_width as median_width
+from surefit.kernels.polynomial import Polynomial as Polynomial
+from surefit.kernels.precomputed import Precomputed as Precomputed
+from surefit.kernels.quadratic import Quadratic as Quadratic
+from surefit.kernels.rational_quadratic import RationalQuadratic as RationalQuadratic
+from surefit.kernels.rbf import RBF as RBF
+from surefit.kernels.spectrum import Spectrum as Spectrum
+from surefit.kernels.string_measures import common_substrings as common_substrings
+from surefit.kernels.string_measures import edit_distance as edit_distance
+from surefit.kernels.string_measures import longest_common_subsequence as longest_common_subsequence
+from surefit.kernels.string_measures import longest_common_substring as longest_common_substring
+from surefit.kernels.tanh import Tanh as Tanh
+from surefit.kernels.white import WhiteKernel as WhiteKernel
+
+def __dir__() -> list[str]: ...
