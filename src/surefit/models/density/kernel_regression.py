@@ -162,7 +162,7 @@ class NadarayaWatson(KernelRegression):
     >>> from surefit import NadarayaWatson
     >>> model = NadarayaWatson(bandwidth=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 4.0])
     >>> model.predict([[0.0], [1.0]]).round(4)
-    array([0.1202, 1.2131])
+    array([0.1203, 1.213 ])
     """
 
     candidate = Candidate(

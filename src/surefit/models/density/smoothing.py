@@ -23,9 +23,9 @@ _EXACT = 1e-14  # below what a sum of a hundred thousand terms rounds
 def log_kernel_volume(kernel: KernelName, dimensions: int, bandwidth: float = 1.0) -> float:
     r"""Return :math:`\log c_d(h) = \log \int K(|x| / h) dx` over d dimensions.
 
-    >>> round(np.exp(log_kernel_volume("gaussian", 1)), 6)  # the square root of 2 pi
+    >>> round(math.exp(log_kernel_volume("gaussian", 1)), 6)  # the square root of 2 pi
     2.506628
-    >>> round(np.exp(log_kernel_volume("tophat", 2)), 6)  # the area of a circle
+    >>> round(math.exp(log_kernel_volume("tophat", 2)), 6)  # the area of a circle
     3.141593
     """
     d = dimensions
