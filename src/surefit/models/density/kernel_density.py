@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError, ParameterError, RefusalError
-from surefit.core.native.scores.density_sums import PointTree, log_kernel
+from surefit.core.native.scores.density_sums import DensityTree, log_kernel
 from surefit.core.parameters import Count, Interval, NonNegative
 from surefit.data.batches.batch import Batch
 from surefit.data.door import Accepts
@@ -188,7 +188,7 @@ class KernelDensity(OneStatistic):
             float(share @ np.maximum(logs(h), -1e300)) - log_kernel_volume(self.kernel, rows.shape[1], h)
         )
 
-    def _boxes(self) -> PointTree:
+    def _boxes(self) -> DensityTree:
         if "_tree" not in self.__dict__:
             self._tree = grown(self.rows_, self.row_weight_, max(self.leaf_size, 256))
         return self._tree

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
-from surefit.core.native.scores.density_sums import PointTree, density_sums, log_kernel, point_tree
+from surefit.core.native.scores.density_sums import DensityTree, density_sums, density_tree, log_kernel
 from surefit.core.public import public
 
 KernelName = Literal["gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"]
@@ -89,13 +89,13 @@ def log_sums(
 
 
 def tree_sums(
-    tree: PointTree, queries: Matrix, kernel: str, h: float, relative: float, absolute: float
+    tree: DensityTree, queries: Matrix, kernel: str, h: float, relative: float, absolute: float
 ) -> tuple[Vector, Vector]:
     """The same through a tree, with a bound on the relative error of each sum."""
     return density_sums(tree, queries, kernel, h, max(relative, _EXACT), absolute)
 
 
-def left_out(tree: PointTree, rows: Matrix, which: NDArray[np.int64], kernel: str, h: float) -> Vector:
+def left_out(tree: DensityTree, rows: Matrix, which: NDArray[np.int64], kernel: str, h: float) -> Vector:
     """Return the logarithm of the mean kernel value at some of the rows, one copy of the row left out."""
     found, _ = density_sums(tree, rows[which], kernel, h, _EXACT, skip=which)
     others = float(tree.totals[0]) - np.minimum(tree.weight[tree.places[which]], 1.0)
@@ -103,6 +103,6 @@ def left_out(tree: PointTree, rows: Matrix, which: NDArray[np.int64], kernel: st
         return found - np.log(others)
 
 
-def grown(rows: Matrix, weight: Vector, leaf: int = 256) -> PointTree:
+def grown(rows: Matrix, weight: Vector, leaf: int = 256) -> DensityTree:
     """Put rows into a tree."""
-    return point_tree(rows, weight, max(leaf, 8))
+    return density_tree(rows, weight, max(leaf, 8))

@@ -17,7 +17,7 @@ _LEAF = 256  # points of a leaf at the most: summing them costs about as much as
 
 
 @dataclass(frozen=True, slots=True)
-class PointTree:
+class DensityTree:
     """Points in the order of a tree of boxes: columns (d, n), weights, boxes, and the weight of each box."""
 
     order: NDArray[np.int64]
@@ -34,10 +34,10 @@ class PointTree:
         return places
 
 
-def point_tree(X: Matrix, weight: Vector | None = None, leaf: int = _LEAF) -> PointTree:
+def density_tree(X: Matrix, weight: Vector | None = None, leaf: int = _LEAF) -> DensityTree:
     """Put points in the order of a balanced tree of boxes.
 
-    >>> tree = point_tree(np.array([[3.0], [1.0], [2.0]]), leaf=1)
+    >>> tree = density_tree(np.array([[3.0], [1.0], [2.0]]), leaf=1)
     >>> tree.columns.tolist(), tree.boxes[0].tolist()
     ([[1.0, 2.0, 3.0]], [1.0, 3.0])
     """
@@ -55,11 +55,11 @@ def point_tree(X: Matrix, weight: Vector | None = None, leaf: int = _LEAF) -> Po
     sums = np.concatenate([[0.0], np.cumsum(s[order])])
     edges = [(rows * np.arange(2**level + 1)) >> level for level in range(levels + 1)]
     totals = np.concatenate([np.diff(sums[edge]) for edge in edges])
-    return PointTree(order, np.ascontiguousarray(X[order].T), np.ascontiguousarray(s[order]), boxes, totals)
+    return DensityTree(order, np.ascontiguousarray(X[order].T), np.ascontiguousarray(s[order]), boxes, totals)
 
 
 def density_sums(
-    tree: PointTree,
+    tree: DensityTree,
     queries: Matrix,
     kernel: str,
     h: float,
@@ -74,7 +74,7 @@ def density_sums(
     K(0) is 1. relative and absolute: the error that is tolerated, of a sum and besides. skip: for each
     query the row of which one copy is left out, -1 for none.
 
-    >>> tree = point_tree(np.array([[0.0], [1.0]]))
+    >>> tree = density_tree(np.array([[0.0], [1.0]]))
     >>> density_sums(tree, np.array([[0.0]]), "linear", 2.0)[0].round(4)
     array([0.4055])
     """
@@ -104,7 +104,7 @@ def density_sums(
 
 
 def density_sums_twin(
-    tree: PointTree, queries: Matrix, kernel: str, h: float, skip: Any = None
+    tree: DensityTree, queries: Matrix, kernel: str, h: float, skip: Any = None
 ) -> tuple[Vector, Vector]:
     """Do the same point by point, exactly; ``skip`` are places in the tree's order."""
     found = np.empty(len(queries))
