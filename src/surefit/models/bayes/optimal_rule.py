@@ -157,7 +157,7 @@ class OptimalRule:
         return 1.0 - self.bayes_risk()
 
     def risk(self, rule: Any) -> float:
-        """Return P(h(X) != Y) of a classifier: a function of x, a fitted model, or the class at each point."""
+        """Return P(h(X) != Y) of a classifier: a function of x, a model, or the class at each point."""
         return self._expected(lambda x, joint: joint.sum(axis=1) - self._right(rule, x, joint))
 
     def decomposition(self, rule: Any) -> tuple[float, ...]:
