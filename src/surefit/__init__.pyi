@@ -85,6 +85,7 @@ from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.linear_discriminant_analysis import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
+from surefit.models.bayes.naive_bayes import NaiveBayes as NaiveBayes
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.bayes.optimal_rule import OptimalRule as OptimalRule
 from surefit.models.bayes.optimal_rule import decision_boundary as decision_boundary
