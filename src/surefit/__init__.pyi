@@ -2,6 +2,7 @@
 
 from surefit import distributions as distributions
 from surefit import errors as errors
+from surefit import kernels as kernels
 from surefit import linalg as linalg
 from surefit import losses as losses
 from surefit import metrics as metrics
@@ -78,6 +79,7 @@ from surefit.models.baseline.majority import MajorityClassifier as MajorityClass
 from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
+from surefit.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import is_clusterer
 
 import surefit
 from surefit.core.parameters import parameters_of
@@ -136,7 +137,19 @@ def outputs(model: Any, X: Any) -> dict[str, Any]:
     """Everything that a fitted model answers for some rows."""
     names = ["predict", "predict_proba", "decision_function", "transform", "score_samples"]
     found = {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    if is_clusterer(model) and "predict" in found:
+        found["predict"] = renumbered(found["predict"])
     return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in found.items()}
+
+
+def renumbered(labels: Any) -> Any:
+    """Labels of clusters in the order in which they appear: what number a cluster has is no answer. Rows in
+    no cluster keep -1.
+    """
+    labels = np.asarray(labels)
+    values, first = np.unique(labels[labels >= 0], return_index=True)
+    number = {value: at for at, value in enumerate(values[np.argsort(first)].tolist())}
+    return np.array([number.get(label, -1) for label in labels.tolist()])
 
 
 def change_first_number(model: Any) -> None:

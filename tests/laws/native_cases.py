@@ -193,6 +193,18 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+NEAR = X[:150, :3]
+APART = np.sqrt(((NEAR[:, None] - NEAR) ** 2).sum(axis=2))
+
+
+def squared():
+    square = APART.copy()  # it is used up
+    return (square, "complete"), {}, []
+
+
+LINKS = (np.arange(149), np.arange(1, 150), np.diagonal(APART, 1).copy())
+
+
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
@@ -224,6 +236,13 @@ CASES = {
     "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
     "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
     "level_sums.level_best": ("level_sums", "level_best", level_search()),
+    "linkage.linkage_of_rows ward": ("linkage", "linkage_of_rows", (NEAR, "ward")),
+    "linkage.linkage_of_rows single": ("linkage", "linkage_of_rows", (NEAR, "single", None, APART[0])),
+    "linkage.linkage_of_rows average": ("linkage", "linkage_of_rows", (NEAR, "average", WEIGHT[:150] + 1)),
+    "linkage.linkage_of_rows median": ("linkage", "linkage_of_rows", (NEAR, "median")),
+    "linkage.linkage_of_square": ("linkage", "linkage_of_square", Writing(squared)),
+    "linkage.linkage_along_edges": ("linkage", "linkage_along_edges", (NEAR, "ward", LINKS)),
+    "linkage.nearest_row": ("linkage", "nearest_row", (NEAR, X[150:300, :3])),
     "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
     "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
     "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
