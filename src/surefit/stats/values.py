@@ -170,7 +170,7 @@ def _distribution(name: Any, args: list[Any], kwds: dict[str, Any]) -> Any:
 
 
 def _is_piece(value: Any) -> bool:
-    """Whether it is a loss, penalty, kernel, metric or split of surefit's own, not of a class derived from one."""
+    """Whether it is a loss, penalty, kernel, metric or split of surefit's own, not of a derived class."""
     if not isinstance(value, Registered) or getattr(value, "kind", None) not in _PIECES:
         return False
     own = type(value).__module__.startswith("surefit.")
