@@ -1,10 +1,10 @@
 // DBSCAN over a grid: cells whose diagonal is eps, so that all rows of a cell are within eps of each other.
 //
-// A row is a core row when the rows within eps, itself included, weigh at least a limit. All rows of a cell that
-// weighs as much are core; others count the rows of the cells around, which are boxes that can be left out or
-// taken whole by their distance. Core rows of one cell are one cluster; two cells join when two of their core
-// rows are within eps. Cells lie in the order of their places, so that those around are found by bisection, row
-// of cells after row of cells.
+// A row is a core row when the rows within eps, itself included, weigh at least a limit. All rows of a cell
+// that weighs as much are core; others count the rows of the cells around, which are boxes that can be left
+// out or taken whole by their distance. Core rows of one cell are one cluster; two cells join when two of
+// their core rows are within eps. Cells lie in the order of their places, so that those around are found by
+// bisection, row of cells after row of cells.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Sets {
 
 }  // namespace grid_detail
 
-// D columns, 1 to 4. The rows are copied in the order of their cells.
+// D columns, 1 to 3. The rows are copied in the order of their cells.
 template <int D>
 class GridDensity {
  public:
@@ -67,26 +67,24 @@ class GridDensity {
     find_rows_of_cells();
   }
 
-  // density: the weight within eps of each row, where it matters: counting may stop at the limit unless all
-  // is asked. label: clusters numbered by their first core row; -1 for noise. nearest: a border row joins its
-  // nearest core row rather than the cluster of least number that reaches it.
-  void solve(bool all, bool nearest, double* density, std::uint8_t* core, std::int64_t* label) {
-    std::vector<double> weight_near(at(n_));
+  // core: whether a row is a core row. label: clusters numbered by their first core row; -1 for noise.
+  // nearest: a border row joins its nearest core row rather than the cluster of least number that reaches it.
+  void solve(bool nearest, std::uint8_t* core, std::int64_t* label) {
     core_.assign(at(n_), 0);
     const Index cells = static_cast<Index>(cells_.size());
     constexpr Index step = 64;
     for_chunks(run_, (cells + step - 1) / step, [&](Index chunk, int) {
-      for (Index c = chunk * step; c < std::min(cells, (chunk + 1) * step); ++c) count_cell(c, all, weight_near);
+      for (Index c = chunk * step; c < std::min(cells, (chunk + 1) * step); ++c) count_cell(c);
     });
     // Core rows stand first in their cells from here on.
     for_chunks(run_, (cells + step - 1) / step, [&](Index chunk, int) {
-      for (Index c = chunk * step; c < std::min(cells, (chunk + 1) * step); ++c) core_first(c, weight_near);
+      for (Index c = chunk * step; c < std::min(cells, (chunk + 1) * step); ++c) core_first(c);
     });
     grid_detail::Sets sets(cells);
     for_chunks(run_, (cells + step - 1) / step, [&](Index chunk, int) {
       for (Index c = chunk * step; c < std::min(cells, (chunk + 1) * step); ++c) join_cell(c, sets);
     });
-    number_clusters(sets, nearest, weight_near, density, core, label);
+    number_clusters(sets, nearest, core, label);
   }
 
  private:
@@ -197,17 +195,16 @@ class GridDensity {
   // Calls visit(other) for the cells, c left out, whose places allow a distance of eps; false stops.
   template <class Visit>
   void around(Index c, bool later_only, const Visit& visit) const {
-    // How many cells away, with the two sides rounded apart: eps is the root of D sides.
-    constexpr std::int64_t reach = D == 1 ? 2 : 2;
+    // eps is the root of D sides, and a little more by rounding.
+    constexpr std::int64_t reach = 2;
     const Cell& cell = cells_[at(c)];
     std::int64_t offset[D > 1 ? D - 1 : 1];
     for (int k = 0; k < D - 1; ++k) offset[k] = -reach;
     for (;;) {
       std::int64_t want[D];
       for (int k = 0; k < D - 1; ++k) want[k] = cell.place[k] + offset[k];
-      const auto strip = std::lower_bound(
-          strips_.begin(), strips_.end(), want,
-          [](const Strip& a, const std::int64_t* b) {
+      const auto strip =
+          std::lower_bound(strips_.begin(), strips_.end(), want, [](const Strip& a, const std::int64_t* b) {
             return std::lexicographical_compare(a.place, a.place + D - 1, b, b + D - 1);
           });
       if (strip != strips_.end() && std::equal(want, want + D - 1, strip->place)) {
@@ -257,11 +254,14 @@ class GridDensity {
     return sum;
   }
 
-  void count_cell(Index c, bool all, std::vector<double>& weight_near) const {
+  // Counts until the limit is reached.
+  void count_cell(Index c) {
     const Cell& cell = cells_[at(c)];
-    for (Index r = cell.first; r < cell.stop; ++r) weight_near[at(r)] = cell.weight;
-    if (!all && cell.weight >= least_) return;
-    Index near[625];
+    if (cell.weight >= least_) {
+      std::fill(core_.begin() + cell.first, core_.begin() + cell.stop, std::uint8_t{1});
+      return;
+    }
+    Index near[125];
     Index count = 0;
     around(c, false, [&](Index o) {
       if (between_boxes(cell, cells_[at(o)]) <= square_) near[count++] = o;
@@ -270,7 +270,7 @@ class GridDensity {
     for (Index r = cell.first; r < cell.stop; ++r) {
       const double* q = x_.data() + r * D;
       double sum = cell.weight;
-      for (Index e = 0; e < count && (all || sum < least_); ++e) {
+      for (Index e = 0; e < count && sum < least_; ++e) {
         const Cell& other = cells_[at(near[e])];
         if (to_box(q, other) > square_) continue;
         if (farthest_in_box(q, other) <= square_) {
@@ -286,21 +286,21 @@ class GridDensity {
             if (apart(q, x_.data() + s * D) <= square_) sum += w_[at(s)];
         }
       }
-      weight_near[at(r)] = sum;
+      core_[at(r)] = sum >= least_;
     }
   }
 
-  void core_first(Index c, std::vector<double>& weight_near) {
+  void core_first(Index c) {
     Cell& cell = cells_[at(c)];
     cell.core_stop = cell.first;
     for (Index r = cell.first; r < cell.stop; ++r) {
-      if (!(weight_near[at(r)] >= least_)) continue;
+      if (!core_[at(r)]) continue;
       const Index to = cell.core_stop++;
       if (to == r) continue;
       for (int k = 0; k < D; ++k) std::swap(x_[at(r * D + k)], x_[at(to * D + k)]);
       std::swap(row_[at(r)], row_[at(to)]);
       if (!w_.empty()) std::swap(w_[at(r)], w_[at(to)]);
-      std::swap(weight_near[at(r)], weight_near[at(to)]);
+      std::swap(core_[at(r)], core_[at(to)]);
     }
     bound(cell, cell.first, cell.core_stop);
   }
@@ -327,10 +327,10 @@ class GridDensity {
     return false;
   }
 
-  void number_clusters(grid_detail::Sets& sets, bool nearest, const std::vector<double>& weight_near,
-                       double* density, std::uint8_t* core, std::int64_t* label) {
+  void number_clusters(grid_detail::Sets& sets, bool nearest, std::uint8_t* core, std::int64_t* label) {
     const Index cells = static_cast<Index>(cells_.size());
-    std::vector<std::int32_t> first(at(cells), std::numeric_limits<std::int32_t>::max());  // core row of a set
+    std::vector<std::int32_t> first(at(cells),
+                                    std::numeric_limits<std::int32_t>::max());  // core row of a set
     for (Index c = 0; c < cells; ++c) {
       const Cell& cell = cells_[at(c)];
       if (cell.core_stop == cell.first) continue;
@@ -352,7 +352,6 @@ class GridDensity {
                                      : std::int64_t{-1};
         for (Index r = cell.first; r < cell.stop; ++r) {
           const Index row = row_[at(r)];
-          density[row] = weight_near[at(r)];
           core[row] = r < cell.core_stop;
           label[row] = r < cell.core_stop ? own : border(c, r, nearest, sets, number);
         }
@@ -365,7 +364,7 @@ class GridDensity {
     const double* q = x_.data() + r * D;
     std::int64_t best = -1;
     double least = std::numeric_limits<double>::infinity();
-    std::int32_t by = -1;
+    const double* by = q;
     const auto look = [&](Index o) {
       const Cell& other = cells_[at(o)];
       if (other.core_stop == other.first || to_box(q, other) > square_) return true;
@@ -378,7 +377,9 @@ class GridDensity {
           best = label;
           return true;
         }
-        if (d < least || (d == least && row_[at(s)] < by)) least = d, best = label, by = row_[at(s)];
+        const double* here = x_.data() + s * D;
+        if (d < least || (d == least && std::lexicographical_compare(here, here + D, by, by + D)))
+          least = d, best = label, by = here;
       }
       return true;
     };

@@ -254,6 +254,7 @@ CASES = {
     "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
     "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
     "level_sums.level_best": ("level_sums", "level_best", level_search()),
+    "density.grid_density": ("density", "grid_density", (X[:900, :2], 0.3, 9.0, WEIGHT[:900] + 1)),
     "linkage.linkage_of_rows ward": ("linkage", "linkage_of_rows", (NEAR, "ward")),
     "linkage.linkage_of_rows single": ("linkage", "linkage_of_rows", (NEAR, "single", None, APART[0])),
     "linkage.linkage_of_rows average": ("linkage", "linkage_of_rows", (NEAR, "average", WEIGHT[:150] + 1)),

@@ -50,7 +50,11 @@ def distances(A: Any, B: Any, metric: Any, parameters: Any = None) -> Matrix:
         return np.asarray(cdist(A, B), dtype=np.float64)
     from sklearn.metrics import pairwise_distances
 
-    found = pairwise_distances(A, B, metric=metric, **(parameters or {}))
+    parameters = dict(parameters or {})
+    if sparse.issparse(A) and metric == "minkowski" and (p := parameters.get("p", 2)) in (1, 2):
+        parameters.pop("p", None)
+        metric = "euclidean" if p == 2 else "manhattan"
+    found = pairwise_distances(A, B, metric=metric, **parameters)
     return np.asarray(found, dtype=np.float64)
 
 

@@ -137,7 +137,8 @@ def linkage_along_edges_twin(
     for a, b, d in zip(*(entry.tolist() for entry in edges), strict=True):
         if a != b and b not in near[a]:
             near[a][b] = near[b][a] = ward(a, b) if linkage == "ward" else d
-    children, height = [], []
+    children: list[tuple[int, int]] = []
+    height: list[float] = []
     most = len(X) - 1 if merges is None else merges
     while len(children) < most and any(near):
         d, a, b = min((d, a, b) for a, others in enumerate(near) for b, d in others.items() if a < b)
@@ -154,7 +155,7 @@ def linkage_along_edges_twin(
             if linkage == "ward":
                 far = ward(k, c)
             elif len(ends) == 2:
-                far = float(stretched(linkage, *ends, 0.0, w[a], w[b], np.array(w[c])))
+                far = float(stretched(linkage, ends[0], ends[1], 0.0, w[a], w[b], np.array(w[c])))
             near[k][c] = near[c][k] = far
             near[c].pop(a, None)
             near[c].pop(b, None)

@@ -137,7 +137,7 @@ class AgglomerativeClustering(RowsCompared):
             )
 
     def _source(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, **also: Any) -> Source:
-        shape = getattr(X, "shape", ())
+        shape: Any = getattr(X, "shape", ())
         if self.metric == "precomputed" and len(shape) == 2 and shape[0] != shape[1]:
             raise DataError(f"Distance matrix should be square, got matrix of shape {tuple(shape)}")
         return super()._source(X, y, sample_weight, reset=reset, **also)
@@ -269,8 +269,8 @@ class AgglomerativeClustering(RowsCompared):
         return self.tree_
 
     def merge_heights(self, convention: Literal["distance", "increase"] = "distance") -> Vector:
-        r"""The heights of the merges as distances, scipy's convention, or, for Ward, as the increase of the sum of
-        squares, :math:`h^2 / 2`.
+        r"""The heights of the merges: as distances, as scipy has them, or, for Ward, as the increase of the
+        sum of squares, :math:`h^2 / 2`.
 
         >>> from surefit import AgglomerativeClustering
         >>> model = AgglomerativeClustering().fit([[0.0], [1.0], [3.0], [7.0]])
@@ -310,9 +310,3 @@ class AgglomerativeClustering(RowsCompared):
         if len(X) != self.n_leaves_:
             raise DataError(f"give the {self.n_leaves_} rows that the model was fitted to.")
         return square_of(Rows(X, None, None, len(X)), self.metric)
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the dendrogram; see :func:`surefit.plots.plot_dendrogram`."""
-        from surefit.plots.dendrogram import plot_dendrogram
-
-        return plot_dendrogram(self, **options)
