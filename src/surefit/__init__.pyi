@@ -91,6 +91,8 @@ from surefit.models.cluster.hierarchy.agglomerative import AgglomerativeClusteri
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
+from surefit.models.cluster.spectral.clustering import SpectralClustering as SpectralClustering
+from surefit.models.cluster.spectral.embedding import SpectralEmbedding as SpectralEmbedding
 from surefit.models.factor.factor_analysis import FactorAnalysis as FactorAnalysis
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA

@@ -46,7 +46,7 @@ class Rows:
 
 def distances(A: Any, B: Any, metric: Any, parameters: Any = None) -> Matrix:
     """How far rows of A are from rows of B, Euclidean ones from differences rather than products."""
-    if metric in EUCLIDEAN and not sparse.issparse(A):
+    if metric in EUCLIDEAN and not sparse.issparse(A) and not sparse.issparse(B):
         return np.asarray(cdist(A, B), dtype=np.float64)
     from sklearn.metrics import pairwise_distances
 
@@ -56,6 +56,29 @@ def distances(A: Any, B: Any, metric: Any, parameters: Any = None) -> Matrix:
         metric = "euclidean" if p == 2 else "manhattan"
     found = pairwise_distances(A, B, metric=metric, **parameters)
     return np.asarray(found, dtype=np.float64)
+
+
+def rows_of_source(model: Any, source: Source, least: int, *, pairwise: bool) -> Rows:
+    """Gather the rows of a source that count."""
+    batch, who = gathered(source), type(model).__name__
+    X: Any = batch.X
+    weight, total = batch.weight, int(X.shape[0])
+    kept: NDArray[np.intp] | None = None
+    if weight is not None:
+        if (weight < 0).any():
+            raise DataError(f"{who}: weights must not be negative.")
+        if not (weight > 0).all():
+            kept = np.flatnonzero(weight > 0)
+            X = X[kept][:, kept] if pairwise else X[kept]
+            weight = weight[kept]
+        if (weight == 1).all():
+            weight = None
+    if X.shape[0] < least:
+        raise DataError(
+            f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of {least} is "
+            f"required by {who}."
+        )
+    return Rows(X, weight, kept, total)
 
 
 class RowsCompared(ClusterMixin, Estimator, abstract=True):
@@ -78,25 +101,7 @@ class RowsCompared(ClusterMixin, Estimator, abstract=True):
         return replace(self.accepts, pairwise=True) if self._pairwise() else self.accepts
 
     def _rows(self, source: Source) -> Rows:
-        batch = gathered(source)
-        X: Any = batch.X
-        weight, total = batch.weight, int(X.shape[0])
-        kept: NDArray[np.intp] | None = None
-        if weight is not None:
-            if (weight < 0).any():
-                raise DataError(f"{type(self).__name__}: weights must not be negative.")
-            if not (weight > 0).all():
-                kept = np.flatnonzero(weight > 0)
-                X = X[np.ix_(kept, kept)] if self._pairwise() else X[kept]
-                weight = weight[kept]
-            if (weight == 1).all():
-                weight = None
-        if X.shape[0] < self.least_rows:
-            raise DataError(
-                f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of "
-                f"{self.least_rows} is required by {type(self).__name__}."
-            )
-        return Rows(X, weight, kept, total)
+        return rows_of_source(self, source, self.least_rows, pairwise=self._pairwise())
 
     def _for_all(self, rows: Rows, labels: NDArray[np.int64], source_rows: Callable[[], Any]) -> Any:
         """Labels of all rows, those without weight included, which join their nearest."""

@@ -237,7 +237,7 @@ class AgglomerativeClustering(RowsCompared):
             or len(np.unique(children)) != children.size
         ):
             raise FormatError("its children are no tree: each node merges once, after its own merge.")
-        if self.metric != "precomputed" and len(self.rows_) != n:
+        if self.metric != "precomputed" and self.rows_.shape[0] != n:
             raise FormatError("there must be as many rows as leaves.")
 
     def _predict(self, X: Any) -> NDArray[np.int64]:
