@@ -36,6 +36,7 @@ PACKAGES = (
     "multiclass",
     "tree",
     "ensemble",
+    "cluster",
 )
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn
