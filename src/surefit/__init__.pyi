@@ -92,6 +92,7 @@ from surefit.models.factor.pca import PCA as PCA
 from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
 from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
+from surefit.models.kernel.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
 from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge

@@ -32,6 +32,9 @@ PACKAGES = (
     "multiclass",
     "tree",
     "ensemble",
+    "kernel_ridge",
+    "kernel_approximation",
+    "gaussian_process",
 )
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn
