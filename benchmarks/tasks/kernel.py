@@ -1,8 +1,7 @@
 """Kernel ridge, kernel components, and kernel ridge of a million rows on a thousand centres.
 
-Tables are normal noise with a smooth target of five columns, and the kernel is Gaussian with gamma one over the
-columns. The quality of a ridge is the largest prediction error against the best of the contenders' own
-objective: the relative residual of its system; of components, the share of the variance that is missed.
+Tables are normal noise with a smooth target of five columns; the kernel is Gaussian, with gamma one over the
+columns. The quality of a ridge is its squared error, that of components minus the variance that they keep.
 """
 # mypy: disable-error-code="import-not-found, import-untyped"
 
