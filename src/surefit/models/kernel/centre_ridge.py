@@ -26,7 +26,7 @@ from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.engine.thread_map import in_turn
 from surefit.kernels import Kernel
-from surefit.models.kernel.base import objects_again
+from surefit.models.kernel.base import finite_gram, objects_again
 from surefit.solvers.linalg.positive_solve import preconditioned
 
 CUT = 1e-10  # of the largest eigenvalue of the centres' kernel: below, sums over many rows are rounding
@@ -46,7 +46,7 @@ class CentreProblem:
     @property
     def gram(self) -> Matrix:
         """The kernel of the centres."""
-        return np.asarray(self.kernel(objects_again(self.centres)), dtype=np.float64)
+        return finite_gram(np.asarray(self.kernel(objects_again(self.centres)), dtype=np.float64))
 
     def coordinates(self) -> tuple[Matrix, Vector]:
         """Return R of b = R w, and the eigenvalues of the centres' kernel that it keeps."""

@@ -64,6 +64,13 @@ class GaussianProcessRegressorParameters:
     y_std: Vector
 
 
+def _apart(one: Any, two: Any) -> float:
+    """How far two tables of rows are apart, relative to the largest number; 1 for other objects."""
+    if one.dtype.kind != "f" or two.dtype.kind != "f" or one.shape != two.shape:
+        return float(not np.array_equal(one, two))
+    return float(np.abs(one - two).max(initial=0.0)) / max(float(np.abs(one).max(initial=0.0)), 1e-300)
+
+
 class NotPositiveError(RefusalError, np.linalg.LinAlgError):
     """A covariance that has no Cholesky factor."""
 
@@ -283,7 +290,13 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         value = log_evidence(self._fitted_kernel(), rows, Y)[0]
         stated = self.log_marginal_likelihood_value_
         change = abs(value - stated) / max(1.0, abs(stated))
-        change = max(change, float(np.abs(mean - self.y_mean_).max() / max(1.0, np.abs(mean).max())))
+        change = max(
+            change,
+            float(np.abs(mean - self.y_mean_).max() / max(1.0, np.abs(mean).max())),
+            float(np.abs(deviation / self.y_std_ - 1).max()),
+            _apart(kept_rows(X), self.X_train_),
+            _apart(Y, self.y_train_.reshape(Y.shape)),
+        )
         return self._proof(Y - C @ a, float(np.linalg.norm(C)), a, Y, change)
 
     def check_loaded(self) -> None:

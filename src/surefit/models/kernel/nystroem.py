@@ -30,6 +30,7 @@ from surefit.models.kernel.base import (
     KernelParameters,
     by_bands,
     check_rows,
+    finite_gram,
     kept_rows,
     objects_again,
     seed_in_use,
@@ -260,7 +261,7 @@ def features_of(kernel: Kernel, centres: Any, normal: Matrix, X: Any) -> Matrix:
 
 def inverse_root(K: Matrix) -> tuple[Matrix, Matrix]:
     """Return K^(-1/2), and a basis of the range of K, that is of what is more than rounding."""
-    values, vectors = linalg.eigh((K + K.T) / 2)
+    values, vectors = linalg.eigh(finite_gram((K + K.T) / 2))
     largest = float(values.max(initial=0.0))
     kept = values > max(1e-12 * largest, len(K) * np.finfo(np.float64).eps * largest)
     V = vectors[:, kept]
