@@ -37,6 +37,9 @@ PACKAGES = (
     "tree",
     "ensemble",
     "cluster",
+    "kernel_ridge",
+    "kernel_approximation",
+    "gaussian_process",
 )
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn
