@@ -1,4 +1,6 @@
-"""One iteration of fuzzy c-means: memberships from distances, and the sums that the next centres are made of."""
+"""One iteration of fuzzy c-means: memberships from distances, and the sums that the next centres are made
+of.
+"""
 
 from __future__ import annotations
 

@@ -70,7 +70,11 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return found
 
     def _nearest(self, X: Any) -> NDArray[np.int32]:
-        return nearest_of(self.cluster_centers_, X)
+        return nearest_of(self.cluster_centers_, self._seen(X))
+
+    def _seen(self, X: Any) -> Any:
+        """What of the rows is put to centres: all of it."""
+        return X
 
     def transform(self, X: Any) -> Any:
         """Return the distance of each row to each centre; a source stays one, mapped as it is read."""
@@ -82,7 +86,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _distances(self, X: Any) -> Matrix:
         found = np.empty((X.shape[0], len(self.cluster_centers_)), dtype=X.dtype)
-        for rows, block in dense_blocks(X):
+        for rows, block in dense_blocks(self._seen(X)):
             found[rows] = cdist(block, self.cluster_centers_)
         return found
 
@@ -98,7 +102,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _squares(self, X: Any) -> Vector:
         found = np.empty(X.shape[0])
-        for rows, block in dense_blocks(X):
+        for rows, block in dense_blocks(self._seen(X)):
             labels = nearest_of(self.cluster_centers_, block)
             cluster_cost(block, None, self.cluster_centers_, labels, found[rows])
         return found

@@ -33,8 +33,8 @@ from surefit.stats.spread import Spread
 
 @dataclass(frozen=True, slots=True)
 class BisectingParameters:
-    """Centres of the clusters, labels, cost, weights, and the tree: the centre of each node, and its two children
-    or, for a leaf, -1 and its cluster.
+    """Centres of the clusters, labels, cost, weights, and the tree: the centre of each node, and its two
+    children or, for a leaf, -1 and its cluster.
     """
 
     cluster_centers: Matrix
@@ -177,7 +177,7 @@ class BisectingKMeans(CentreModel):
         scale = scale_of(Spread.of(Batch(X, weight=weight)))
         if len(self.labels_) != len(X):
             return fixed_point(np.inf, self.tol)
-        shift, waiting, excess, cost = 0.0, [(0, np.arange(len(X)))], 0.0, 0.0
+        shift, waiting, excess, cost, copied = 0.0, [(0, np.arange(len(X)))], 0.0, 0.0, 0.0
         total, inside = np.zeros(len(self.cluster_centers_)), self._clusters_below()
         leaves = np.zeros(len(X), dtype=np.int32)
         while waiting:
@@ -189,8 +189,7 @@ class BisectingKMeans(CentreModel):
             left, right = self.tree_children_[node]
             if left < 0:
                 leaves[rows], total[right] = right, s.sum()
-                drift = self.cluster_centers_[right] - centre
-                shift = max(shift, float(np.linalg.norm(drift)) / float(np.sqrt(scale.variance)))
+                copied = max(copied, float(np.abs(self.cluster_centers_[right] - centre).max()))
                 cost += float(s @ np.square(X[rows] - centre).sum(axis=1))
                 continue
             # Rows stay where their label says; that they are not nearer to the other side is looked at.
@@ -204,6 +203,7 @@ class BisectingKMeans(CentreModel):
             shift,
             self.tol,
             cost_of_rows_nearer_to_another_centre=excess / size + float((leaves != self.labels_).any()),
+            change_of_a_centre=copied / float(np.sqrt(scale.variance)),
             change_of_the_cost=abs(self.inertia_ - cost) / size,
             change_of_a_weight=float(np.abs(self.cluster_weights_ - total).max() / weight.sum()),
         )

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from surefit.core.arrays import Vector
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError
-from surefit.core.parameters import Count
+from surefit.core.errors import ParameterError
+from surefit.core.parameters import Count, WholeNumber
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
-from surefit.data.source import Source
+from surefit.data.schema import Schema
+from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
 from surefit.models.cluster.kmeans.base import (
@@ -36,11 +37,13 @@ SMALL = 1500  # different values, up to which verification looks at every partit
 
 
 class KMeans1D(CentreModel):
-    r"""Find the k intervals of a line with the least :math:`\sum_i s_i (x_i - c_{k(i)})^2`, by dynamic programme.
+    r"""Find the k intervals of a line with the least :math:`\sum_i s_i (x_i - c_{k(i)})^2`, by dynamic
+    programme.
 
     Clusters of the best solution are intervals, so with :math:`w(i, j)` the cost of the sorted values i to j
     as one cluster, :math:`D_k(j) = \min_i D_{k-1}(i) + w(i + 1, j)`; the best i grows with j, so that all of
-    them are found in :math:`O(k n \log n)`. No start, no local minimum. Clusters are numbered from left to
+    them are found in :math:`O(k n \log n)`. No start, no local minimum. column: which one of a
+    table. Clusters are numbered from left to
     right.
 
     The certificate is that of an optimum: for up to 1500 different values, verification searches all
@@ -53,17 +56,28 @@ class KMeans1D(CentreModel):
 
     tol = 0.0
 
-    def __init__(self, n_clusters: Count = 8) -> None:
+    def __init__(self, n_clusters: Count = 8, *, column: WholeNumber = 0) -> None:
         self.n_clusters = n_clusters
+        self.column = column
 
-    def _source(self, X: Any, y: Any, sample_weight: Any, **also: Any) -> Source:
-        source = super()._source(X, y, sample_weight, **also)
-        if source.schema.width != 1:
-            raise DataError(f"{type(self).__name__} takes one column, not {source.schema.width}: see KMeans.")
-        return source
+    def _seen(self, X: Any) -> Any:
+        return X[:, [self.column]]
+
+    def _values(self, source: Source) -> tuple[Vector, Vector, Batch]:
+        """The different values that count, in order, with their weights; and the column of all rows."""
+        width = source.schema.width
+        if self.column >= width:
+            raise ParameterError(
+                f"{type(self).__name__}: there is no column {self.column}, but only {width}."
+            )
+        batch = gathered(source)
+        seen: Any = self._seen(batch.X)
+        x = np.asarray(seen.toarray() if hasattr(seen, "toarray") else seen, dtype=np.float64)
+        values, weight, _ = distinct_rows(x, batch.weight)
+        return values[:, 0], weight, replace(batch, X=np.ascontiguousarray(x))
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        x, weight, every = _values(source)
+        x, weight, every = self._values(source)
         check_count(type(self).__name__, int((weight_of(every) > 0).sum()), self.n_clusters)
         segments = Segments(x, weight)
         clusters = min(self.n_clusters, len(x))
@@ -74,7 +88,7 @@ class KMeans1D(CentreModel):
         centres = np.concatenate([centres, np.repeat(centres[-1:], missing)])[:, None]
         total = np.concatenate([total, np.zeros(missing)])
         labels = np.concatenate([nearest_of(centres, block) for _, block in dense_blocks(every.X)])
-        cost = float(weight_of(every) @ np.square(_column(every) - centres[labels, 0]))
+        cost = float(weight_of(every) @ np.square(every.X[:, 0] - centres[labels, 0]))
         warn_of_duplicates(type(self).__name__, total)
         return Learned(CentreParameters(centres, labels, cost, 1, total), self._stated(0.0, {}))
 
@@ -83,8 +97,8 @@ class KMeans1D(CentreModel):
         return self._stated(found.value, dict(found.parts))
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        found = super()._certify(source, engine)
-        x, weight, _ = _values(source)
+        x, weight, every = self._values(source)
+        found = super()._certify(ArraySource(Schema(1, None, len(every)), every), engine)
         if len(x) > SMALL or not found.holds:
             return found
         segments = Segments(x, weight)
@@ -103,19 +117,6 @@ class KMeans1D(CentreModel):
 def weight_of(batch: Batch) -> Vector:
     """The weights of a batch, ones where it has none."""
     return np.ones(len(batch)) if batch.weight is None else batch.weight
-
-
-def _column(batch: Batch) -> Vector:
-    X: Any = batch.X
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)[:, 0]
-
-
-def _values(source: Source) -> tuple[Vector, Vector, Batch]:
-    """The different values that count, in order, with their weights; and all rows."""
-    batch = gathered(source)
-    x = _column(batch)
-    values, weight, _ = distinct_rows(x[:, None], batch.weight)
-    return values[:, 0], weight, replace(batch, X=x[:, None])
 
 
 class Segments:

@@ -39,8 +39,8 @@ from surefit.stats.spread import Spread
 
 @dataclass(frozen=True, slots=True)
 class MiniBatchParameters:
-    """Centres, the cluster of each row, the cost, iterations over all rows, steps, the weight of each cluster, and
-    the weight that each centre has seen.
+    """Centres, the cluster of each row, the cost, iterations over all rows, steps, the weight of each
+    cluster, and the weight that each centre has seen.
     """
 
     cluster_centers: Matrix
@@ -53,8 +53,8 @@ class MiniBatchParameters:
 
 
 class MiniBatchKMeans(CentreModel):
-    r"""Find k centres by k-means on a few rows at a time (Sculley 2010): each centre is the mean of all rows that
-    were put to it so far, :math:`c_k \leftarrow c_k + (S_k - W_k c_k) / N_k`.
+    r"""Find k centres by k-means on a few rows at a time (Sculley 2010): each centre is the mean of all rows
+    that were put to it so far, :math:`c_k \leftarrow c_k + (S_k - W_k c_k) / N_k`.
 
     batch_size: rows of a step, drawn with chances proportional to their weights; where there are no more, a
     step takes all of them. A source is read block by block in its own order instead. max_iter: passes over
@@ -181,7 +181,9 @@ class MiniBatchKMeans(CentreModel):
         return MiniBatchParameters(centres, labels, cost, iterations, steps, weight, state.counts)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take one step with these rows; the first of them draw the centres. ``labels_`` are those of the rows."""
+        """Take one step with these rows; the first of them draw the centres. ``labels_`` are those of the
+        rows.
+        """
 
         def step() -> None:
             validate(self)
@@ -248,7 +250,9 @@ class _State:
         return cost, float(np.square(self.centres - before).sum())
 
     def _reassign(self, X: NDArray[Any], weight: Vector | None) -> None:
-        """Move centres that have seen little to rows that lie far, half as many as there are rows at the most."""
+        """Move centres that have seen little to rows that lie far, half as many as there are rows at the
+        most.
+        """
         idle = np.flatnonzero(self.counts < self._ratio * self.counts.max())[: max(1, len(X) // 2)]
         if not len(idle):
             return
