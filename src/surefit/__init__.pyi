@@ -81,8 +81,12 @@ from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.cluster.kmeans.bisecting import BisectingKMeans as BisectingKMeans
+from surefit.models.cluster.kmeans.constrained import ConstrainedKMeans as ConstrainedKMeans
+from surefit.models.cluster.kmeans.fuzzy import FuzzyCMeans as FuzzyCMeans
+from surefit.models.cluster.kmeans.kernel import KernelKMeans as KernelKMeans
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
 from surefit.models.cluster.kmeans.line import KMeans1D as KMeans1D
+from surefit.models.cluster.kmeans.medoids import KMedoids as KMedoids
 from surefit.models.cluster.kmeans.mini_batch import MiniBatchKMeans as MiniBatchKMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities

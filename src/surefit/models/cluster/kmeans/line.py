@@ -88,7 +88,7 @@ class KMeans1D(CentreModel):
         centres = np.concatenate([centres, np.repeat(centres[-1:], missing)])[:, None]
         total = np.concatenate([total, np.zeros(missing)])
         labels = np.concatenate([nearest_of(centres, block) for _, block in dense_blocks(every.X)])
-        cost = float(weight_of(every) @ np.square(every.X[:, 0] - centres[labels, 0]))
+        cost = float(weight_of(every) @ np.square(np.asarray(every.X)[:, 0] - centres[labels, 0]))
         warn_of_duplicates(type(self).__name__, total)
         return Learned(CentreParameters(centres, labels, cost, 1, total), self._stated(0.0, {}))
 

@@ -160,7 +160,7 @@ class MiniBatchKMeans(CentreModel):
         X: Any = whole.X
         while True:
             tickets = rng.random(self.batch_size)
-            if cumulative is None:
+            if cumulative is None or whole.weight is None:
                 chosen = (tickets * rows).astype(np.intp)
             else:
                 chosen = np.searchsorted(cumulative, tickets * cumulative[-1], side="right")
