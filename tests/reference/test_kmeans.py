@@ -77,7 +77,7 @@ def test_chances_of_the_next_centre() -> None:
     )
     second = [
         surefit.kmeans_plusplus([[0.0], [1.0], [3.0]], 2, random_state=s, n_local_trials=1)
-        for s in range(3000)
+        for s in range(1500)
     ]
     from_zero = np.array([rows[1] for _, rows in second if rows[0] == 0])
     assert not (from_zero == 0).any()
@@ -145,9 +145,9 @@ def test_scikit_learn_from_the_same_start() -> None:
 
 def test_starts_are_as_good_as_scikit_learns() -> None:
     X, _ = blobs(2000, 4, seed=3)
-    ours = [KMeans(12, random_state=s).fit(X).inertia_ for s in range(15)]
-    wide = [KMeans(12, init="k-means||", random_state=s).fit(X).inertia_ for s in range(15)]
-    theirs = [sklearn.cluster.KMeans(12, n_init=1, random_state=s).fit(X).inertia_ for s in range(15)]
+    ours = [KMeans(12, random_state=s).fit(X).inertia_ for s in range(8)]
+    wide = [KMeans(12, init="k-means||", random_state=s).fit(X).inertia_ for s in range(8)]
+    theirs = [sklearn.cluster.KMeans(12, n_init=1, random_state=s).fit(X).inertia_ for s in range(8)]
     assert np.mean(ours) < 1.02 * np.mean(theirs)
     assert np.mean(wide) < 1.03 * np.mean(theirs)
 
@@ -240,10 +240,10 @@ def test_sizes_are_kept_at_the_least_cost() -> None:
 
 def test_the_line_is_solved_exactly() -> None:
     rng = np.random.default_rng(0)
-    for k in (1, 2, 3, 4):
-        x, s = np.round(rng.normal(size=9), 1)[:, None], rng.integers(1, 4, 9).astype(float)
+    for k in (1, 2, 3):
+        x, s = np.round(rng.normal(size=7), 1)[:, None], rng.integers(1, 4, 7).astype(float)
         best = np.inf
-        for labels in product(range(k), repeat=9):
+        for labels in product(range(k), repeat=7):
             cost = 0.0
             for c in range(k):
                 part = np.array(labels) == c
@@ -254,7 +254,7 @@ def test_the_line_is_solved_exactly() -> None:
         assert model.inertia_ == pytest.approx(best)
         assert surefit.verify(model, x, sample_weight=s).holds
     assert (
-        KMeans1D(3, column=1).fit(np.c_[np.zeros(9), x]).inertia_ <= KMeans(3, random_state=0).fit(x).inertia_
+        KMeans1D(3, column=1).fit(np.c_[np.zeros(7), x]).inertia_ <= KMeans(3, random_state=0).fit(x).inertia_
     )
 
 

@@ -20,7 +20,7 @@ def medoid_swaps(
     >>> medoid_swaps(np.abs(np.subtract.outer([0.0, 1.0, 9.0], [0.0, 1.0, 9.0])), None, medoids, 10)
     (1, 2)
     >>> medoids.tolist()
-    [0, 2]
+    [2, 1]
     """
     native = compiled()
     if native is None:

@@ -75,7 +75,7 @@ class FuzzyCMeans(CentreModel):
     source an iteration.
 
     >>> from surefit import FuzzyCMeans
-    >>> model = FuzzyCMeans(2, random_state=0, tol=1e-20).fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> model = FuzzyCMeans(2, random_state=0, tol=1e-26).fit([[0.0], [1.0], [9.0], [10.0]])
     >>> [round(c, 10) for c in sorted(model.cluster_centers_.ravel().tolist())], round(model.inertia_, 10)
     ([0.4997401579, 9.5002598421], 0.9968943815)
     """

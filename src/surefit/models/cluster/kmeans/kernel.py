@@ -54,7 +54,7 @@ class KernelKMeans(ClusterMixin, Estimator):
 
     >>> from surefit import KernelKMeans
     >>> KernelKMeans(2, kernel="rbf", gamma=0.1, random_state=0).fit_predict([[0.0], [1.0], [9.0], [10.0]])
-    array([0, 0, 1, 1], dtype=int32)
+    array([1, 1, 0, 0], dtype=int32)
     """
 
     accepts = Accepts()
