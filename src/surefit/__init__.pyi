@@ -30,6 +30,9 @@ from surefit.data import datasets as datasets
 from surefit.data.read import read as read
 from surefit.distributions import information as information
 from surefit.distributions.numerical_posterior import numerical_posterior as numerical_posterior
+from surefit.evaluate.clusters.choice import choose_clusters as choose_clusters
+from surefit.evaluate.clusters.description import describe_clusters as describe_clusters
+from surefit.evaluate.clusters.separation import good_clustering as good_clustering
 from surefit.evaluate.compare.compare import compare as compare
 from surefit.evaluate.conformal.classifier import ConformalClassifier as ConformalClassifier
 from surefit.evaluate.conformal.regressor import ConformalRegressor as ConformalRegressor
@@ -77,6 +80,7 @@ from surefit.io.load import inspect as inspect
 from surefit.io.load import load as load
 from surefit.io.save import save as save
 from surefit.io.verify import verify as verify
+from surefit.metrics.clusters import silhouette_samples as silhouette_samples
 from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
 from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
 from surefit.models.bayes.bernoulli_nb import BernoulliNB as BernoulliNB
@@ -95,6 +99,7 @@ from surefit.models.cluster.kmeans.medoids import KMedoids as KMedoids
 from surefit.models.cluster.kmeans.mini_batch import MiniBatchKMeans as MiniBatchKMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
+from surefit.models.cluster.kmeans.voronoi import voronoi_cells as voronoi_cells
 from surefit.models.factor.factor_analysis import FactorAnalysis as FactorAnalysis
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
