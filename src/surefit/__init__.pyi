@@ -194,6 +194,7 @@ from surefit.models.tree.trees.regressor import DecisionTreeRegressor as Decisio
 from surefit.solvers.likelihood.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from surefit.solvers.methods.minimize import minimize as minimize
 from surefit.study.audit import audit as audit
+from surefit.study.grouping import group_rows as group_rows
 from surefit.study.learn import learn as learn
 from surefit.study.table.kinds import decide_kinds as decide_kinds
 from surefit.study.table.typed import typed as typed
