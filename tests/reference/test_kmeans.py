@@ -303,3 +303,80 @@ def test_mini_batches_take_more_rows_later() -> None:
     assert model.n_steps_ == 9
     assert surefit.metrics.rand_score(code, model.predict(X)) > 0.9
     assert model.counts_.sum() == 900
+
+
+@pytest.mark.covers("intro_to_ml:9.0", by="good_clustering")
+def test_the_good_clustering_principle() -> None:
+    found = surefit.good_clustering(LINE, [0, 0, 1, 1])
+    assert (found.holds, found.inside, found.between) == (True, 1.0, 8.0)
+    assert sorted(found.between_rows) == [1, 2]
+    bad = surefit.good_clustering(LINE, [0, 1, 1, 1])
+    assert (bad.holds, bad.inside, bad.between) == (False, 9.0, 1.0)
+    X, _ = blobs(80, 2)
+    labels = KMeans(4, random_state=0).fit_predict(X)
+    apart = np.linalg.norm(X[:, None] - X, axis=2)
+    same = labels[:, None] == labels
+    dunn = apart[~same].min() / apart[same].max()
+    assert surefit.metrics.dunn_score(X, labels) == pytest.approx(dunn)
+    given = surefit.good_clustering(apart, labels, metric="precomputed")
+    assert given.between / given.inside == pytest.approx(dunn)
+
+
+@pytest.mark.covers("intro_to_ml:9.3", by="voronoi_cells")
+def test_voronoi_cells_are_convex_and_nearest() -> None:
+    rng = np.random.default_rng(0)
+    centres, points = rng.uniform(0, 1, size=(6, 2)), rng.uniform(0, 1, size=(500, 2))
+    cells = surefit.voronoi_cells(centres, (0, 0, 1, 1))
+    nearest = np.square(points[:, None] - centres).sum(axis=2).argmin(axis=1)
+
+    def area(cell: Any) -> float:
+        x, y = cell.T
+        return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+
+    assert sum(map(area, cells)) == pytest.approx(1.0)
+    for k, cell in enumerate(cells):
+        sides = np.roll(cell, -1, axis=0) - cell
+        left = sides[:, 0] * (points[:, None, 1] - cell[:, 1]) - sides[:, 1] * (
+            points[:, None, 0] - cell[:, 0]
+        )
+        np.testing.assert_array_equal((left >= 0).all(axis=1), nearest == k)
+        own = points[nearest == k]
+        middles = (own[:, None] + own) / 2
+        assert (np.square(middles[..., None, :] - centres).sum(axis=-1).argmin(axis=-1) == k).all()
+    assert KMeans(6, init=centres, max_iter=1, tol=1e9).fit(points).predict(centres[:1]).shape == (1,)
+
+
+@pytest.mark.covers("cs443:16.4", by="choose_clusters")
+def test_the_number_of_clusters_and_what_k_means_cannot_do() -> None:
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(c, 0.4, size=(40, 2)) for c in (0.0, 4.0, 8.0)])
+    choice = surefit.choose_clusters(X, range(1, 6), draws=3)
+    assert dict(choice.best) == {"silhouette": 3, "gap": 3, "stability": 3, "bic": 3}
+    assert choice.chosen == 3
+    noise = surefit.choose_clusters(rng.uniform(size=(150, 2)), range(1, 5), by="gap", draws=8)
+    assert noise.chosen == 1
+    # Two long parallel clusters: cells of centres cut them across, and the principle does not hold.
+    long = np.concatenate([np.c_[rng.uniform(0, 20, 80), rng.normal(y, 0.1, 80)] for y in (0.0, 1.0)])
+    labels = KMeans(2, random_state=0, n_init=5).fit_predict(long)
+    assert surefit.metrics.rand_score(np.repeat([0, 1], 80), labels) < 0.6
+    assert not surefit.good_clustering(long, labels).holds
+
+
+def test_silhouettes_of_rows_are_scikit_learns() -> None:
+    from sklearn.metrics import silhouette_samples
+
+    X, code = blobs(200, 3)
+    np.testing.assert_allclose(surefit.silhouette_samples(X, code), silhouette_samples(X, code), atol=1e-12)
+    np.testing.assert_allclose(
+        surefit.silhouette_samples([[0.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1]),
+        [0.8, 0.75, 0.4285714286, 0.6363636364],
+    )
+
+
+def test_clusters_are_described_by_what_sets_them_apart() -> None:
+    table = {"size": [1.0, 2.0, 9.0, 10.0], "colour": ["red", "red", "blue", "blue"], "noise": [1, 2, 1, 2]}
+    first, second = surefit.describe_clusters(table, ["a", "a", "b", "b"])
+    assert str(first).startswith("cluster a (2 rows, 50%): ")
+    assert {trait.column for trait in second.traits} == {"size", "colour"}
+    assert "size is higher (mean 9.5 against 1.5)" in str(second)
+    assert "colour is more often 'blue' (100% against 0%)" in str(second)
