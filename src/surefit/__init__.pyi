@@ -30,6 +30,9 @@ from surefit.data import datasets as datasets
 from surefit.data.read import read as read
 from surefit.distributions import information as information
 from surefit.distributions.numerical_posterior import numerical_posterior as numerical_posterior
+from surefit.evaluate.clusters.choice import choose_clusters as choose_clusters
+from surefit.evaluate.clusters.description import describe_clusters as describe_clusters
+from surefit.evaluate.clusters.separation import good_clustering as good_clustering
 from surefit.evaluate.compare.compare import compare as compare
 from surefit.evaluate.conformal.classifier import ConformalClassifier as ConformalClassifier
 from surefit.evaluate.conformal.regressor import ConformalRegressor as ConformalRegressor
@@ -77,6 +80,7 @@ from surefit.io.load import inspect as inspect
 from surefit.io.load import load as load
 from surefit.io.save import save as save
 from surefit.io.verify import verify as verify
+from surefit.metrics.clusters import silhouette_samples as silhouette_samples
 from surefit.models.baseline.majority import MajorityClassifier as MajorityClassifier
 from surefit.models.baseline.mean import MeanRegressor as MeanRegressor
 from surefit.models.bayes.bernoulli_nb import BernoulliNB as BernoulliNB
@@ -85,14 +89,17 @@ from surefit.models.bayes.complement_nb import ComplementNB as ComplementNB
 from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
-from surefit.models.cluster.density.dbscan import DBSCAN as DBSCAN
-from surefit.models.cluster.density.dbscan import dbscan as dbscan
-from surefit.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+from surefit.models.cluster.kmeans.bisecting import BisectingKMeans as BisectingKMeans
+from surefit.models.cluster.kmeans.constrained import ConstrainedKMeans as ConstrainedKMeans
+from surefit.models.cluster.kmeans.fuzzy import FuzzyCMeans as FuzzyCMeans
+from surefit.models.cluster.kmeans.kernel import KernelKMeans as KernelKMeans
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
+from surefit.models.cluster.kmeans.line import KMeans1D as KMeans1D
+from surefit.models.cluster.kmeans.medoids import KMedoids as KMedoids
+from surefit.models.cluster.kmeans.mini_batch import MiniBatchKMeans as MiniBatchKMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
-from surefit.models.cluster.spectral.clustering import SpectralClustering as SpectralClustering
-from surefit.models.cluster.spectral.embedding import SpectralEmbedding as SpectralEmbedding
+from surefit.models.cluster.kmeans.voronoi import voronoi_cells as voronoi_cells
 from surefit.models.factor.factor_analysis import FactorAnalysis as FactorAnalysis
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
@@ -106,7 +113,6 @@ from surefit.models.graph.nets.bif import read_bif as read_bif
 from surefit.models.graph.nets.bif import write_bif as write_bif
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
 from surefit.models.graph.nets.learning import fit_bayes_net as fit_bayes_net
-from surefit.models.kernel.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
 from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge
@@ -188,6 +194,7 @@ from surefit.models.tree.trees.regressor import DecisionTreeRegressor as Decisio
 from surefit.solvers.likelihood.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from surefit.solvers.methods.minimize import minimize as minimize
 from surefit.study.audit import audit as audit
+from surefit.study.grouping import group_rows as group_rows
 from surefit.study.learn import learn as learn
 from surefit.study.table.kinds import decide_kinds as decide_kinds
 from surefit.study.table.typed import typed as typed

@@ -225,6 +225,11 @@ def summed():
     return (X, WEIGHT, None, LABELS_OF_ROWS, high, low), {}, [high]
 
 
+def swapped():
+    medoids = np.arange(3)
+    return (np.abs(np.subtract.outer(X[:90, 0], X[:90, 0])), WEIGHT[:90], medoids, 5), {}, [medoids]
+
+
 def accepted():
     closest = np.full(len(X), np.inf, dtype=np.float32)
     return (X, WEIGHT, np.zeros(12), 1.0, X[0].copy(), closest), {}, [closest]
@@ -282,6 +287,8 @@ CASES = {
         "cluster_cost",
         (X, WEIGHT, CENTRES, LABELS_OF_ROWS),
     ),
+    "fuzzy_step.fuzzy_step": ("fuzzy_step", "fuzzy_step", (X, WEIGHT, CENTRES, 1.7)),
+    "medoid_swaps.medoid_swaps": ("medoid_swaps", "medoid_swaps", Writing(swapped)),
     "seeding.seeding_accept": ("seeding", "seeding_accept", Writing(accepted)),
     "seeding.seeding_potentials": (
         "seeding",

@@ -23,6 +23,7 @@ import surefit
 from surefit.models.base import Estimator
 
 PACKAGES = (
+    "cluster",
     "mixture",
     "manifold",
     "linear_model",
