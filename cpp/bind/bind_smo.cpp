@@ -105,7 +105,8 @@ nb::tuple solve(nb::tuple kernel, nb::tuple rows, Column row, Vector<double> plu
                         result.ended);
 }
 
-void sums(nb::tuple kernel, nb::tuple rows, nb::tuple queries, OutMatrix<double> coef, OutMatrix<double> out,
+void sums(nb::tuple kernel, nb::tuple rows, nb::tuple queries,
+          nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> coef, OutMatrix<double> out,
           int threads) {
   const Rows given = rows_of(rows), asked = rows_of(queries);
   const KernelSpec spec = kernel_of(kernel);

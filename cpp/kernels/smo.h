@@ -175,12 +175,12 @@ class Smo {
     for (;;) {
       poll();
       result_.violation = look();
-      if (result_.violation <= p_.tolerance) {
-        if (exact && whole_) return ended(0);
+      if (result_.violation <= std::max(p_.tolerance, rounding())) {
+        if (exact && whole_) return ended(result_.violation <= p_.tolerance ? 0 : 2);
         exact = settle();
         everything();
         // Far from their fixed points, float32 rows can send a fit round in circles.
-        if (look() > p_.tolerance && ++rounds > 20) return ended(2);
+        if (look() > std::max(p_.tolerance, rounding()) && ++rounds > 20) return ended(2);
         continue;
       }
       if (result_.steps >= p_.most_steps) return finish(1, exact);
@@ -251,11 +251,13 @@ class Smo {
   // The violation of the active variables, and what pairs could begin and end with.
   double look() {
     double worst = 0;
+    largest_ = 0;
     for (int g = 0; g < 2; ++g) least_[g] = std::numeric_limits<double>::infinity(), most_[g] = -least_[g];
     for (const Index v : active_) {
       const SmoVariable variable_ = variable(v);
       const double here = gradient(v);
       const int g = group_of(v);
+      largest_ = std::max({largest_, std::abs(here), std::abs(variable_.plus), std::abs(variable_.minus)});
       least_[g] = std::min(least_[g], here + variable_.up()),
       most_[g] = std::max(most_[g], here + variable_.down());
     }
@@ -263,6 +265,9 @@ class Smo {
       if (most_[g] > least_[g]) worst = std::max(worst, most_[g] - least_[g]);
     return worst;
   }
+
+  // A violation that rounding alone can leave.
+  double rounding() const { return 4 * std::numeric_limits<double>::epsilon() * largest_; }
 
   // Leaves out variables at a bound that no pair wants, if they are many.
   void shrink() {
@@ -374,7 +379,7 @@ class Smo {
     block.begin(size, second);
     for (Index w = 0; w < size; ++w)
       if (order_[at(w)] < 0) block.pad(w);
-    const double enough = std::max(0.5 * p_.tolerance, 0.1 * block.violation());
+    const double enough = std::max({0.5 * p_.tolerance, 0.1 * block.violation(), 0.5 * rounding()});
     const Index bound = std::min(p_.most_steps, result_.steps + 64 * size);
     double won = 0;
     for (Index steps = 0; result_.steps < bound && block.step(enough, won) > enough; ++steps) {
@@ -444,7 +449,7 @@ class Smo {
   std::vector<char> taken_;
   std::vector<std::pair<double, Index>> found_;
   std::unique_ptr<SmoBlock> block_;
-  double least_[2] = {}, most_[2] = {}, objective_ = 0;
+  double least_[2] = {}, most_[2] = {}, objective_ = 0, largest_ = 0;
   bool whole_ = true;
   SmoResult result_;
 };

@@ -93,6 +93,7 @@ class SmoBlock {
     const double curved = std::max(diag_[best.i] + diag_[best.j] - 2 * rise[best.j], least_curvature);
     const double room = std::min(a.room_up(), b.room_down());
     double t = slope / curved;
+    const double a_before = a.beta, b_before = b.beta;
     if (t >= room) {
       t = room;
       const bool first = a.room_up() <= b.room_down(), both = a.room_up() == b.room_down();
@@ -103,10 +104,12 @@ class SmoBlock {
     } else {
       a.beta += t, b.beta -= t;
     }
+    const double rose = a.beta - a_before, fell = b_before - b.beta;
+    if (rose == 0 && fell == 0) return 0;  // less than rounding
     won += t * slope - 0.5 * t * t * curved;
-    const Lanes by = broadcast(t);
+    const Lanes up = broadcast(rose), down = broadcast(-fell);
     for (Index k = 0; k < count_; k += lanes)
-      store(f.data() + k, fused(by, load(rise + k) - load(fall + k), load(f.data() + k)));
+      store(f.data() + k, fused(up, load(rise + k), fused(down, load(fall + k), load(f.data() + k))));
     refresh(best.i), refresh(best.j);
     return best.violation;
   }

@@ -2,6 +2,7 @@
 
 from surefit import distributions as distributions
 from surefit import errors as errors
+from surefit import kernels as kernels
 from surefit import linalg as linalg
 from surefit import losses as losses
 from surefit import metrics as metrics
@@ -80,6 +81,11 @@ from surefit.models.bayes.gaussian_nb import GaussianNB as GaussianNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.kernel.svm.nu_svc import NuSVC as NuSVC
+from surefit.models.kernel.svm.nu_svr import NuSVR as NuSVR
+from surefit.models.kernel.svm.one_class import OneClassSVM as OneClassSVM
+from surefit.models.kernel.svm.svc import SVC as SVC
+from surefit.models.kernel.svm.svr import SVR as SVR
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge

@@ -65,8 +65,8 @@ def smo(
     """Solve a dual from ``beta``, at which K beta is ``gradient``; both stay as they are.
 
     points: rows, dense (centred, best) or CSR, or for "gram" the matrix of kernel values. The cache of
-    kernel rows is never above ``cache_bytes``, but for two rows. single: search with float32 rows, and check in
-    float64; None decides by the number of rows.
+    kernel rows is never above ``cache_bytes``, but for two rows. single: search with float32 rows and check
+    in float64; None decides by the number of rows.
 
     >>> K = np.array([[1.0, -1.0], [-1.0, 1.0]])
     >>> signs, one = np.array([1.0, -1.0]), np.ones(2)
