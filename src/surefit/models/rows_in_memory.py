@@ -40,7 +40,7 @@ def gathered(source: Source) -> Batch:
 
 
 def _bytes(X: Any) -> int:
-    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else getattr(X, "nbytes", 0))
 
 
 def _refuse_large(size: int) -> None:

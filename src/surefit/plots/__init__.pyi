@@ -16,6 +16,7 @@ from surefit.plots.dependence import plot_dependence as plot_dependence
 from surefit.plots.importance import plot_importance as plot_importance
 from surefit.plots.importance import plot_worths as plot_worths
 from surefit.plots.landscape import plot_landscape as plot_landscape
+from surefit.plots.margin import plot_margin as plot_margin
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path
 from surefit.plots.residuals import plot_residuals as plot_residuals

@@ -169,5 +169,6 @@ def of_kernel(kernel: Kernel) -> KernelValues:
     native = kernel.native() if kernel.takes == "rows" else None
     if native is None or native.kind not in PLAIN:
         return KernelValues(python=kernel, mercer=kernel.mercer)
-    plain = PlainKernel(native.kind, native.gamma, native.coef0, native.degree)
+    kind: Any = native.kind
+    plain = PlainKernel(kind, native.gamma, native.coef0, native.degree)
     return KernelValues(plain, None, native.scale, kernel.mercer)
