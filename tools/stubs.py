@@ -15,7 +15,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "surefit"
 DOORS = {
     "surefit": (
-        "distributions errors kernels linalg losses metrics optimize penalties plots report resample theory trees"
+        "distances distributions errors kernels linalg losses metrics optimize penalties plots probability "
+        "report resample theory trees"
     ),
     "surefit.data": "datasets",
     "surefit.distributions": "information",
@@ -24,6 +25,7 @@ KINDS = {
     "losses": "loss",
     "penalties": "penalty",
     "kernels": "kernel",
+    "distances": "distance",
     "distributions": "distribution",
     "resample": "split",
     "metrics": "metric",
@@ -67,9 +69,10 @@ def top() -> list[str]:
 def charts() -> list[str]:
     """Return the functions ``plot_*`` of the modules of plots, and what draws them."""
     lines = [line("surefit.plots.base", name) for name in DRAWING]
-    for path in sorted((SOURCE / "plots").glob("*.py")):
+    for path in sorted((SOURCE / "plots").rglob("*.py")):
+        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         lines += [
-            line(f"surefit.plots.{path.stem}", node.name)
+            line(f"surefit.{module}", node.name)
             for node in ast.parse(path.read_text(encoding="utf-8")).body
             if isinstance(node, ast.FunctionDef) and node.name.startswith("plot_")
         ]

@@ -9,8 +9,9 @@ What a user needs is here, under one name each, and nothing is imported until it
 
 Estimators are here because they are registered, functions because they are marked with ``@public`` where they
 are defined. Families of names have a door of their own: ``surefit.metrics``, ``losses``, ``penalties``,
-``kernels``, ``distributions``, ``information``, ``resample``, ``optimize``, ``linalg``, ``trees``, ``theory``, ``plots``,
-``datasets`` and ``errors``. All of them stand in ``__init__.pyi``, which ``make stubs`` writes.
+``kernels``, ``distributions``, ``information``, ``probability``, ``resample``, ``optimize``, ``linalg``,
+``trees``, ``theory``, ``plots``, ``datasets`` and ``errors``. All of them stand in ``__init__.pyi``, which
+``make stubs`` writes.
 """
 
 from surefit.core.public import door as _door

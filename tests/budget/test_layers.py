@@ -19,6 +19,7 @@ LAYERS = [
     "losses",
     "penalties",
     "kernels",
+    "distances",
     "distributions",
     "solvers",
     "metrics",
@@ -42,7 +43,16 @@ EXCEPTIONS = {
     ("core/trace.py", "surefit.plots.trace"): "trace.plot() draws with the chart that the report draws with",
 }
 # The package itself, `python -m surefit` and the doors to families of names stand above all layers.
-ABOVE = {"__init__.py", "__main__.py", "errors.py", "linalg.py", "optimize.py", "theory.py", "trees.py"}
+ABOVE = {
+    "__init__.py",
+    "__main__.py",
+    "errors.py",
+    "linalg.py",
+    "optimize.py",
+    "probability.py",
+    "theory.py",
+    "trees.py",
+}
 DASK = {"dask", "distributed"}
 DASK_FILES = {"engine/dask.py", "data/dask.py", "data/readers/dask.py"}
 

@@ -18,7 +18,7 @@ from surefit.plots import (
     plot_threshold,
     plot_worths,
 )
-from surefit.plots.threshold import cost_by_threshold
+from surefit.plots.scores.threshold import cost_by_threshold
 from surefit.plots.words import labels
 
 RNG = np.random.default_rng(0)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from itertools import combinations_with_replacement
+from math import comb, factorial
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from surefit.core.arrays import Matrix, Vector
+from surefit.core.errors import RefusalError
 from surefit.core.parameters import Interval, NonNegative, Positive
 from surefit.kernels.base import WIDE, Bounds, Kernel, NativeKernel
 from surefit.kernels.rows import dots, result_type, squared_norms
 
+MOST_FEATURES = 10**6  # columns of a feature space that is written down
 Degree = Annotated[float, Interval(0, None)]
 
 
@@ -29,7 +33,7 @@ class Polynomial(Kernel):
     """
 
     name = "polynomial"
-    free = ("coef0", "gamma")
+    free: ClassVar[tuple[str, ...]] = ("coef0", "gamma")
 
     def __init__(
         self,
@@ -87,6 +91,25 @@ class Polynomial(Kernel):
         outer = self.degree * self._power(base, self.degree - 1)
         return outer * (self.coef0 if name == "coef0" else base - self.coef0)
 
+    def features(self, X: Any) -> Matrix:
+        """Return the features (n, D) whose inner products the kernel is, for whole degrees.
+
+        They are all products of up to ``degree`` columns, those of most columns first, each times the root
+        of how often it occurs; with ``coef0=0`` those of exactly ``degree`` columns.
+
+        >>> Polynomial(degree=2).features([[1.0, 2.0]]).round(4)
+        array([[1.    , 2.8284, 4.    , 1.4142, 2.8284, 1.    ]])
+        """
+        rows = self._inputs(X)
+        if not self.mercer:
+            raise RefusalError(f"a polynomial kernel of degree {self.degree} has no finite feature map.")
+        dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+        degree = int(self.degree)
+        refuse_many(comb(dense.shape[1] + degree, degree))
+        orders = [t for t in range(degree, -1, -1) if t == degree or self.coef0 > 0]
+        factors = [(comb(degree, t) * self.gamma**t * self.coef0 ** (degree - t)) ** 0.5 for t in orders]
+        return np.hstack([f * monomials(dense, t) for f, t in zip(factors, orders, strict=True)])
+
     def native(self) -> NativeKernel:
         """Return what compiled code needs."""
         return NativeKernel("poly", float(self.gamma), float(self.coef0), float(self.degree))
@@ -99,3 +122,25 @@ class Polynomial(Kernel):
         yield cls(4, gamma=1.5, coef0=0.0)
         yield cls(0)
         yield cls(1, gamma=2.0, coef0=2.0, coef0_bounds="fixed")
+
+
+def monomials(X: Matrix, order: int) -> Matrix:
+    """Return all products of ``order`` columns, so scaled that inner products are (x'y)^order."""
+    if order == 0:
+        return np.ones((len(X), 1))
+    columns = []
+    for chosen in combinations_with_replacement(range(X.shape[1]), order):
+        times = factorial(order)
+        for j in set(chosen):
+            times //= factorial(chosen.count(j))
+        columns.append(times**0.5 * X[:, list(chosen)].prod(axis=1))
+    return np.column_stack(columns)
+
+
+def refuse_many(columns: int) -> None:
+    """Refuse to write down a feature space that no memory holds."""
+    if columns > MOST_FEATURES:
+        raise RefusalError(
+            f"the feature space of this kernel has {columns} dimensions: use the kernel, which needs none of "
+            "them, or Nystroem for an approximation."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import comb, factorial
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.parameters import Positive
 from surefit.kernels.base import CASE_COLUMNS, WIDE, Bounds, Kernel, NativeKernel
+from surefit.kernels.polynomial import monomials, refuse_many
 from surefit.kernels.rows import (
     Columns,
     checked_columns,
@@ -17,6 +19,7 @@ from surefit.kernels.rows import (
     result_type,
     scaled_columns,
     squared_distances,
+    squared_norms,
 )
 
 
@@ -55,6 +58,16 @@ class RBF(Kernel):
         return cls(float((0.5 / gamma) ** 0.5))
 
     @classmethod
+    def from_denominator(cls, gamma: float) -> Self:
+        r"""Return :math:`\exp(-|x - y|^2 / \gamma)`, where gamma divides.
+
+        >>> RBF.from_denominator(2.0)([[0.0]], [[2.0]]).round(10)
+        array([[0.13533528]])
+        """
+        checked_columns("RBF", "gamma", gamma)
+        return cls(float((gamma / 2) ** 0.5))
+
+    @classmethod
     def named(cls, parameters: Mapping[str, Any], columns: int | None) -> Self:
         """Make it out of scikit-learn's gamma, whose default is one over the number of columns."""
         given = dict(parameters)
@@ -87,6 +100,24 @@ class RBF(Kernel):
             return self._scaled_squares(X, None) * K
         columns = [squared_distances(X[:, [j]], None) / scale[j] ** 2 * K for j in range(len(scale))]
         return np.stack(columns, axis=2)
+
+    def features(self, X: Any, orders: int = 15) -> Matrix:
+        r"""Return the first features of the infinitely many: those of the Taylor series of exp(x'y).
+
+        .. math:: \phi_k(x) = e^{-x^2 / 2\ell^2} (x / \ell)^k / \sqrt{k!}, \quad k = 0, 1, \dots
+
+        With several columns there is a feature for each product of powers, of a total below ``orders``.
+
+        >>> phi = RBF.from_gamma(1.0).features([[0.5], [0.3]], orders=15)
+        >>> float((phi[0] @ phi[1]).round(8))
+        0.96078944
+        """
+        rows = self._inputs(X)
+        dense = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+        refuse_many(comb(dense.shape[1] + orders - 1, orders - 1))
+        scaled = dense / one_a_column("RBF", "length_scale", np.asarray(self.length_scale), dense.shape[1])
+        height = np.exp(-0.5 * squared_norms(scaled))[:, None]
+        return height * np.hstack([monomials(scaled, k) / factorial(k) ** 0.5 for k in range(orders)])
 
     def is_stationary(self) -> bool:
         """Whether it depends on x - y alone: it does."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
@@ -111,9 +112,33 @@ def squared_distances(X: Rows, Y: Rows | None) -> Matrix:
     return found
 
 
+def distances(X: Rows, Y: Rows | None, metric: str = "euclidean") -> Matrix:
+    """Return distances (n, m) by differences, column by column, which keeps all digits of near rows.
+
+    >>> distances(np.array([[0.0, 0.0], [3.0, 4.0]]), None, "cityblock")
+    array([[0., 7.],
+           [7., 0.]])
+    """
+    left = dense(X)
+    found: Matrix = cdist(left, left if Y is None else dense(Y), metric)
+    return found
+
+
+def dense(X: Rows) -> Matrix:
+    """The rows in float64, without gaps."""
+    X = wide(X)
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
 def scaled_columns(X: Rows, factors: Vector) -> Rows:
     """Return X with each column times its factor."""
     return X.multiply(factors).tocsr() if sparse.issparse(X) else X * factors
+
+
+def scaled_rows(X: Rows, factors: Vector) -> Rows:
+    """Return X in float64 with each row times its factor."""
+    X = wide(X)
+    return X.multiply(factors[:, None]).tocsr() if sparse.issparse(X) else X * factors[:, None]
 
 
 def checked_columns(owner: str, name: str, given: Any, *, low: float = 0.0) -> Vector:

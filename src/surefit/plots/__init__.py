@@ -13,6 +13,8 @@ The rule for large data: a chart gets what the eye can see, never the rows. Alta
 chart, so a function aggregates first (counts in bins, quantiles, ``thinned`` lines) and hands at most 5000
 rows to ``rows_of``, which refuses more.
 
+Charts of how good a model is stand in ``scores``, those of one thing each beside it.
+
 To add a chart: a file here with a function ``plot_<what>`` that returns ``styled(...)``, with a title that
 says what is seen and axis titles with units; ``make stubs`` exports it. Then render it and look at it.
 """

@@ -111,7 +111,7 @@ def _classes(model: Any, rows: Any, y: Any, chosen: Any, held: Any, names: tuple
 def _rings(x: Vector, y: Vector, axes: dict[str, Any]) -> Any:
     import altair as alt
 
-    ring = alt.Chart(rows_of({"x": x, "y": y})).mark_point(size=110, strokeWidth=1.3, color=INK)
+    ring = alt.Chart(rows_of({"x": x, "y": y})).mark_point(size=110, strokeWidth=1.3, filled=False, color=INK)
     return ring.encode(**axes)
 
 

@@ -18,9 +18,9 @@ from surefit.plots import (
     plot_roc,
     plot_threshold,
 )
-from surefit.plots.confusion import MOST_CLASSES
+from surefit.plots.scores.confusion import MOST_CLASSES
+from surefit.plots.scores.threshold import cost_by_threshold
 from surefit.plots.theme import COLOURS
-from surefit.plots.threshold import cost_by_threshold
 from surefit.plots.words import number
 from surefit.report.parts import WIDTH, Figure, Table, figure, interval, table
 from surefit.study.predictions import Predictions

@@ -1,8 +1,13 @@
-"""Kernel machines: models whose answer is a weighted sum of kernel values with training rows.
+"""Kernel models: linear in a feature space that only a kernel of two rows knows.
 
-``svm`` are the support vector machines, whose weights are mostly zero. Every model here takes the kernels of
-:mod:`surefit.kernels`, their names, and kernel values that somebody else has computed, and holds all rows in
-memory. To add a family: a folder here, with an essay in its ``__init__.py``.
+``base.py`` is what they share: which kernel the parameters mean, what may be compared (rows, sparse rows,
+objects, a matrix of all pairs), and blocks of kernel values on all threads. ``kernel_ridge`` and
+``gaussian_process_regressor`` solve one positive definite system, ``kernel_logistic`` is a linear
+classifier in coordinates of the feature space, ``kernel_pca`` its leading axes. ``nystroem`` and
+``rbf_sampler`` write few features down whose inner products are nearly the kernel, on centres that
+``centres`` chooses; ``centre_ridge`` fits rows past memory on them. ``svm`` has the support vector machines.
+
+To add one: derive from ``KernelModel`` and write ``_learn`` and ``_certify`` as for any estimator.
 """
 
-__all__ = ["svm"]
+__all__ = ["base", "nystroem"]
