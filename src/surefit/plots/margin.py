@@ -79,7 +79,9 @@ def _classes(model: Any, rows: Any, y: Any, chosen: Any, held: Any, names: tuple
     axes = _axes(rows[:, 0], rows[:, 1], names)
     (left, right), (bottom, top) = _range(rows[:, 0]), _range(rows[:, 1])
     wide, high = (right - left) / GRID, (top - bottom) / GRID
-    across, up = left + wide * (np.arange(GRID) + 0.5), bottom + high * (np.arange(GRID) + 0.5)
+    middles = np.arange(GRID, dtype=np.float64) + 0.5
+    across: Vector = np.asarray(left + wide * middles, dtype=np.float64)
+    up: Vector = np.asarray(bottom + high * middles, dtype=np.float64)
     grid = np.column_stack([np.tile(across, GRID), np.repeat(up, GRID)])
     codes = np.searchsorted(model.classes_, model.predict(grid))
     shade = rows_of(

@@ -411,7 +411,7 @@ def sigmoid_slope(scores: Floats, positive: NDArray[np.bool_], weight: Floats) -
 
     >>> one, y = np.ones(4), np.array([False, True, False, True])
     >>> sigmoid_slope(np.array([-2.0, -1.0, 1.0, 2.0]), y, one).__round__(3)
-    0.103
+    0.202
     """
     scale = float(weight @ np.abs(scores)) / float(weight.sum())
     if not scale > 0:
