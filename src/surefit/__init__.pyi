@@ -118,6 +118,11 @@ from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
 from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge
 from surefit.models.kernel.nystroem import Nystroem as Nystroem
 from surefit.models.kernel.rbf_sampler import RBFSampler as RBFSampler
+from surefit.models.kernel.svm.nu_svc import NuSVC as NuSVC
+from surefit.models.kernel.svm.nu_svr import NuSVR as NuSVR
+from surefit.models.kernel.svm.one_class import OneClassSVM as OneClassSVM
+from surefit.models.kernel.svm.svc import SVC as SVC
+from surefit.models.kernel.svm.svr import SVR as SVR
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge

@@ -37,7 +37,6 @@ PACKAGES = (
     "multiclass",
     "tree",
     "ensemble",
-    "cluster",
     "kernel_ridge",
     "kernel_approximation",
     "gaussian_process",
