@@ -19,6 +19,8 @@ from surefit.core.errors import SurefitError as SurefitError
 from surefit.core.errors import SurefitWarning as SurefitWarning
 from surefit.data.batches.distinct import MixedCellsError as MixedCellsError
 from surefit.data.checks.float_range import RangeError as RangeError
+from surefit.models.bayes.categorical_nb import UnknownCategoryError as UnknownCategoryError
+from surefit.models.bayes.counted import SmoothingWarning as SmoothingWarning
 from surefit.models.linear.common.candidate_strengths import ParameterTypeError as ParameterTypeError
 from surefit.models.prepare.encoders.one_hot_encoder import UnknownCategoryWarning as UnknownCategoryWarning
 from surefit.models.prepare.encoders.ordinal_encoder import UnknownValueError as UnknownValueError

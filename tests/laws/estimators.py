@@ -35,6 +35,8 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
     signal = X @ rng.normal(size=columns) + 0.3 * rng.normal(size=rows)
     if cls.accepts.cells:
         X = np.round(2 * X)  # cells are levels, so there must not be as many as rows
+    if cls().__sklearn_tags__().input_tags.positive_only:
+        X = np.minimum(np.abs(np.round(2 * X)), 3.0)  # counts, or codes that some rows of each part have
     if cls.accepts.target == "none":
         return X, None
     if cls.accepts.target == "class":

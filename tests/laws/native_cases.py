@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse
 
+from surefit.core.native.centres.nearest_centre import Bounds
 from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
@@ -193,6 +194,25 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+CENTRES, LABELS_OF_ROWS = X[:9].copy(), (np.arange(20_000) % 9).astype(np.int32)
+
+
+def nearest(columns=0):
+    bounds = None if columns == 0 else Bounds.of(len(X), columns)
+    labels = np.zeros(len(X), dtype=np.int32)
+    return (X, CENTRES, labels, bounds), {}, [labels]
+
+
+def summed():
+    high, low = np.zeros((9, 13)), np.zeros((9, 13))
+    return (X, WEIGHT, None, LABELS_OF_ROWS, high, low), {}, [high]
+
+
+def accepted():
+    closest = np.full(len(X), np.inf, dtype=np.float32)
+    return (X, WEIGHT, np.zeros(12), 1.0, X[0].copy(), closest), {}, [closest]
+
+
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
@@ -224,6 +244,25 @@ CASES = {
     "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
     "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
     "level_sums.level_best": ("level_sums", "level_best", level_search()),
+    "nearest_centre.nearest_centre": ("nearest_centre", "nearest_centre", Writing(nearest)),
+    "nearest_centre.nearest_centre bounds": (
+        "nearest_centre",
+        "nearest_centre",
+        Writing(partial(nearest, 1)),
+    ),
+    "nearest_centre.nearest_centre each": ("nearest_centre", "nearest_centre", Writing(partial(nearest, 9))),
+    "cluster_sums.cluster_sums": ("cluster_sums", "cluster_sums", Writing(summed)),
+    "cluster_sums.cluster_cost": (
+        "cluster_sums",
+        "cluster_cost",
+        (X, WEIGHT, CENTRES, LABELS_OF_ROWS),
+    ),
+    "seeding.seeding_accept": ("seeding", "seeding_accept", Writing(accepted)),
+    "seeding.seeding_potentials": (
+        "seeding",
+        "seeding_potentials",
+        (X, WEIGHT, np.zeros(12), 1.0, CENTRES, np.ones(20_000, np.float32)),
+    ),
     "columns_dot.columns_dot": ("columns_dot", "columns_dot", (X, X[:, 0], X[0])),
     "columns_dot.columns_dot csc": ("columns_dot", "columns_dot", (SPARSE.tocsc(), X[:, 0])),
     "columns_dot.columns_times": ("columns_dot", "columns_times", (X, X[0], X[1])),
@@ -257,6 +296,8 @@ CASES = {
         "grouped_moments",
         (SPARSE, np.arange(20_000) % 4, 4),
     ),
+    "class_sums.class_sums": ("class_sums", "class_sums", (X, np.arange(20_000) % 4, 4, WEIGHT)),
+    "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
     "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),

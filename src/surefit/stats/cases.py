@@ -13,7 +13,7 @@ from surefit.data.batches.batch import Batch
 from surefit.data.batches.table import Table
 from surefit.data.schema import Column
 
-Rows = Literal["numbers", "sparse", "gaps", "targets", "classes", "table"]
+Rows = Literal["numbers", "sparse", "gaps", "targets", "classes", "codes", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,10 @@ def _classes(rows: int, rng: np.random.Generator) -> Batch:
     return Batch(_grid(rows, 4, rng), rng.integers(3, size=rows))
 
 
+def _codes(rows: int, rng: np.random.Generator) -> Batch:
+    return Batch(rng.integers(0, [2, 3, 7], size=(rows, 3)).astype(np.float64), rng.integers(3, size=rows))
+
+
 def _table(rows: int, rng: np.random.Generator) -> Batch:
     columns = (
         Column("colour", "category", np.array(["blue", "green", "red"])),
@@ -78,6 +82,7 @@ _MAKERS: dict[Rows, Callable[[int, np.random.Generator], Batch]] = {
     "gaps": _gaps,
     "targets": _targets,
     "classes": _classes,
+    "codes": _codes,
     "table": _table,
 }
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -23,8 +22,8 @@ from surefit.data.schema import Schema
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
+from surefit.models.bayes.generative import Generative, dense_blocks, given_prior
 from surefit.models.candidate import Candidate
-from surefit.models.updating import OneStatisticClassifier
 from surefit.resample.streams import seed_of, stream
 from surefit.stats import rounding
 from surefit.stats.double_double import UNIT
@@ -48,7 +47,7 @@ class GaussianNBParameters:
     var: Matrix
 
 
-class GaussianNB(OneStatisticClassifier):
+class GaussianNB(Generative):
     r"""Naive Bayes with normal columns: :math:`P(c|x) \propto \pi_c \prod_j N(x_j; \theta_{cj}, v_{cj})`.
 
     priors: the :math:`\pi_c`; None takes the share of each class in the weight. var_smoothing: this share of
@@ -139,24 +138,7 @@ class GaussianNB(OneStatisticClassifier):
         return float(self.var_smoothing * variances.max(initial=0.0))
 
     def _prior(self, weight: Vector) -> Vector:
-        if self.priors is None:
-            return weight / weight.sum()
-        prior = np.array(self.priors, dtype=np.float64)
-        if prior.shape != weight.shape:
-            raise ParameterError(
-                f"Number of priors must match number of classes: priors has shape {prior.shape}, "
-                f"but there are {len(weight)} classes; give one prior for each."
-            )
-        if not np.isclose(prior.sum(), 1.0):
-            raise ParameterError(
-                f"The sum of the priors should be 1, but it is {prior.sum():g}: divide them by it."
-            )
-        if (prior < 0).any():
-            raise ParameterError(
-                f"Priors must be non-negative, but the least of them is {prior.min():g}: "
-                "give 0 to a class that cannot occur."
-            )
-        return prior
+        return weight / weight.sum() if self.priors is None else given_prior(self.priors, len(weight))
 
     @staticmethod
     def _largest(change: Any) -> float:
@@ -193,10 +175,6 @@ class GaussianNB(OneStatisticClassifier):
             weight, sums = weight + more_weight, sums + more
         return weight, sums
 
-    def predict(self, X: Any, *, to: str | Path | None = None) -> NDArray[Any]:
-        """Return the most probable class of each row, or write it ``to`` a file."""
-        return self._answer(self._predict, X, to, ["prediction"])
-
     def _coins(self, theta: Matrix, var: Matrix, weight: Vector, epsilon: float) -> NDArray[np.bool_]:
         """The columns of zeros and ones that are taken for coins: those whose mean square is their mean.
 
@@ -227,23 +205,8 @@ class GaussianNB(OneStatisticClassifier):
             return self.classes_[np.where(scores.max(axis=1) > -np.inf, scores.argmax(axis=1), otherwise)]
         if isinstance(X, np.ndarray):
             return self.classes_[best_normal(X, *densities, otherwise)]
-        codes = [best_normal(block, *densities, otherwise) for _, block in _dense_blocks(X)]
+        codes = [best_normal(block, *densities, otherwise) for _, block in dense_blocks(X)]
         return self.classes_[np.concatenate(codes)]
-
-    def predict_joint_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
-        """Return log P(x, c) for each row and class, or write them ``to`` a file."""
-        return self._answer(self._joint, X, to, self._labels(), infinite=True)
-
-    def predict_log_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
-        """Return log P(c | x) for each row and class, or write them ``to`` a file."""
-        return self._answer(self._log_proba, X, to, self._labels(), infinite=True)
-
-    def predict_proba(self, X: Any, *, to: str | Path | None = None) -> Matrix:
-        """Return P(c | x) for each row and class, or write them ``to`` a file."""
-        return self._answer(self._proba, X, to, self._labels())
-
-    def _labels(self) -> list[str]:
-        return [str(label) for label in getattr(self, "classes_", ())]
 
     def _densities(self, columns: Any = slice(None)) -> tuple[Matrix, Matrix, Vector]:
         """Mean, 1 / deviation and the logarithm of prior and height at the mean."""
@@ -259,7 +222,7 @@ class GaussianNB(OneStatisticClassifier):
     def _joint(self, X: Any) -> Matrix:
         if isinstance(X, np.ndarray):
             return self._scores(X)
-        return np.concatenate([self._scores(block) for _, block in _dense_blocks(X)])
+        return np.concatenate([self._scores(block) for _, block in dense_blocks(X)])
 
     def _scores(self, X: NDArray[Any]) -> Matrix:
         if self.binary == "normal" or not (coins := self._fitted_coins()).any():
@@ -268,28 +231,6 @@ class GaussianNB(OneStatisticClassifier):
         scores: Matrix = X[:, coins] @ (np.log(heads) - np.log1p(-heads)).T + np.log1p(-heads).sum(axis=1)
         mean, inverse, height = self._densities(~coins)
         return scores + normal_scores(np.ascontiguousarray(X[:, ~coins]), mean, inverse, height)
-
-    def _relative(self, X: Any) -> Matrix:
-        """Log densities less that of the best class; those of the priors where no class has any."""
-        scores = self._joint(X)
-        best = scores.max(axis=1, keepdims=True)
-        lost = best[:, 0] == -np.inf
-        if lost.any():
-            scores[lost] = self._log_prior()
-            best[lost] = scores[lost].max(axis=1, keepdims=True)
-        scores -= best
-        return scores
-
-    def _log_proba(self, X: Any) -> Matrix:
-        scores = self._relative(X)
-        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
-        return scores
-
-    def _proba(self, X: Any) -> Matrix:
-        scores = self._relative(X)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Matrix, NDArray[Any]]:
         """Draw rows and their classes from the fitted distributions.
@@ -322,7 +263,7 @@ def _spread(mean: Matrix, var: Matrix) -> Matrix:
 
 def _class_sums(theta: Matrix, shift: Matrix, power: int, batch: Batch) -> tuple[Vector, Matrix]:
     weight, sums = np.zeros(len(theta)), np.zeros_like(theta)
-    for rows, X in _dense_blocks(batch.X):
+    for rows, X in dense_blocks(batch.X):
         assert batch.y is not None
         y, s = batch.y[rows], np.ones(len(X)) if batch.weight is None else batch.weight[rows]
         for c in np.unique(y[s > 0]):
@@ -330,12 +271,3 @@ def _class_sums(theta: Matrix, shift: Matrix, power: int, batch: Batch) -> tuple
             weight[c] += s[mine].sum()
             sums[c] += s[mine] @ ((X[mine] - theta[c]) - shift[c]) ** power
     return weight, sums
-
-
-def _dense_blocks(X: Any, cells: int = 2**20) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Row blocks of a matrix, dense, of about so many cells."""
-    step = max(1, cells // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, start + step)
-        block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
-        yield rows, block
