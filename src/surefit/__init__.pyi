@@ -1,5 +1,6 @@
 # Written by `make stubs`; do not edit.
 
+from surefit import distances as distances
 from surefit import distributions as distributions
 from surefit import errors as errors
 from surefit import kernels as kernels
@@ -87,11 +88,24 @@ from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
 from surefit.models.cluster.kmeans.starts import seeding_probabilities as seeding_probabilities
+from surefit.models.factor.factor_analysis import FactorAnalysis as FactorAnalysis
 from surefit.models.factor.incremental_pca import IncrementalPCA as IncrementalPCA
 from surefit.models.factor.pca import PCA as PCA
+from surefit.models.factor.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
+from surefit.models.factor.truncated_svd import TruncatedSVD as TruncatedSVD
+from surefit.models.graph.fields.factor_graph import FactorGraph as FactorGraph
+from surefit.models.graph.fields.random_field import MarkovRandomField as MarkovRandomField
 from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
 from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
+from surefit.models.graph.nets.bif import read_bif as read_bif
+from surefit.models.graph.nets.bif import write_bif as write_bif
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
+from surefit.models.graph.nets.learning import fit_bayes_net as fit_bayes_net
+from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
+from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge
+from surefit.models.kernel.nystroem import Nystroem as Nystroem
+from surefit.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge
@@ -136,6 +150,10 @@ from surefit.models.linear.squares.ridge_cv import RidgeCV as RidgeCV
 from surefit.models.linear.squares.ridge_cv import RidgeClassifierCV as RidgeClassifierCV
 from surefit.models.linear.svm.linear_svc import LinearSVC as LinearSVC
 from surefit.models.linear.svm.linear_svr import LinearSVR as LinearSVR
+from surefit.models.mixture.bernoulli_mixture import BernoulliMixture as BernoulliMixture
+from surefit.models.mixture.categorical_mixture import CategoricalMixture as CategoricalMixture
+from surefit.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
+from surefit.models.mixture.mixture import Mixture as Mixture
 from surefit.models.prepare.encoders.contrast_encoder import ContrastEncoder as ContrastEncoder
 from surefit.models.prepare.encoders.one_hot_encoder import OneHotEncoder as OneHotEncoder
 from surefit.models.prepare.encoders.ordinal_encoder import OrdinalEncoder as OrdinalEncoder
@@ -161,6 +179,7 @@ from surefit.models.tree.forests.random_forest_classifier import RandomForestCla
 from surefit.models.tree.forests.random_forest_regressor import RandomForestRegressor as RandomForestRegressor
 from surefit.models.tree.trees.classifier import DecisionTreeClassifier as DecisionTreeClassifier
 from surefit.models.tree.trees.regressor import DecisionTreeRegressor as DecisionTreeRegressor
+from surefit.solvers.likelihood.expectation_maximization import ExpectationMaximization as ExpectationMaximization
 from surefit.solvers.methods.minimize import minimize as minimize
 from surefit.study.audit import audit as audit
 from surefit.study.learn import learn as learn

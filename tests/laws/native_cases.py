@@ -13,6 +13,8 @@ from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
+from surefit.core.native.neighbours.point_tree import grow_point_tree
+from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
@@ -31,6 +33,7 @@ TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, 
 CHANCES = X**2 / (X**2).max()
 POSITIVE = np.abs(X[:, 0]) + 0.1
 TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
+MIXTURE = NormalMixture(X[:2], np.stack([np.triu(SQUARE[:12, :12]) / 20] * 2), np.array([-1.0, -2.0]))
 
 
 class Writing:
@@ -194,6 +197,8 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+POINTS = grow_point_tree(X[:, :3].copy())
+WORDS = ["".join(chr(97 + (i * j) % 5) for j in range(i % 9)) for i in range(300)]
 CENTRES, LABELS_OF_ROWS = X[:9].copy(), (np.arange(20_000) % 9).astype(np.int32)
 
 
@@ -300,6 +305,8 @@ CASES = {
     "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
+    "mixture_sums.mixture_sums": ("mixture_sums", "mixture_sums", (X, POSITIVE, MIXTURE)),
+    "mixture_sums.mixture_scores": ("mixture_sums", "mixture_scores", (X, MIXTURE)),
     "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),
     "normal_scores.best_normal": ("normal_scores", "best_normal", (X, X[:3], X[3:6] ** 2, X[0, :3])),
     "round_trip.round_trip": (
@@ -367,6 +374,15 @@ CASES = {
     "sgd.sgd_epoch within a set": ("sgd", "sgd_epoch", Writing(partial(epoch, HELD))),
     "sampled_steps.sampled_steps": ("sampled_steps", "sampled_steps", Writing(steps)),
     "table_gap.table_gap": ("table_gap", "table_gap", (X[0], X[1] / 20, TABLE, 1.0, 2.0)),
+    "edit_distance.edit_distances": ("edit_distance", "edit_distances", (WORDS, WORDS[:50])),
+    "near_rows.rows_nearest": ("near_rows", "rows_nearest", (X, X[:300], 7)),
+    "near_rows.rows_within": ("near_rows", "rows_within", (X, X[:300], np.full(300, 4.0))),
+    "point_tree.tree_nearest": ("point_tree", "tree_nearest", (POINTS, X[:300, :3].copy(), 7)),
+    "point_tree.tree_within": (
+        "point_tree",
+        "tree_within",
+        (POINTS, X[:300, :3].copy(), np.full(300, 0.1)),
+    ),
     "tree_apply.tree_apply": ("tree_apply", "tree_apply", (TREE, X)),
     "tree_grow.tree_grow classes": (
         "tree_grow",
