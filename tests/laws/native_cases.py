@@ -199,6 +199,16 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+NEAR = X[:150, :3]
+APART = np.sqrt(((NEAR[:, None] - NEAR) ** 2).sum(axis=2))
+
+
+def squared():
+    square = APART.copy()  # it is used up
+    return (square, "complete"), {}, []
+
+
+LINKS = (np.arange(149), np.arange(1, 150), np.diagonal(APART, 1).copy())
 POINTS = grow_point_tree(X[:, :3].copy())
 WORDS = ["".join(chr(97 + (i * j) % 5) for j in range(i % 9)) for i in range(300)]
 CENTRES, LABELS_OF_ROWS = X[:9].copy(), (np.arange(20_000) % 9).astype(np.int32)
@@ -213,6 +223,11 @@ def nearest(columns=0):
 def summed():
     high, low = np.zeros((9, 13)), np.zeros((9, 13))
     return (X, WEIGHT, None, LABELS_OF_ROWS, high, low), {}, [high]
+
+
+def swapped():
+    medoids = np.arange(3)
+    return (np.abs(np.subtract.outer(X[:90, 0], X[:90, 0])), WEIGHT[:90], medoids, 5), {}, [medoids]
 
 
 def accepted():
@@ -251,6 +266,14 @@ CASES = {
     "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
     "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
     "level_sums.level_best": ("level_sums", "level_best", level_search()),
+    "density.grid_density": ("density", "grid_density", (X[:900, :2], 0.3, 9.0, WEIGHT[:900] + 1)),
+    "linkage.linkage_of_rows ward": ("linkage", "linkage_of_rows", (NEAR, "ward")),
+    "linkage.linkage_of_rows single": ("linkage", "linkage_of_rows", (NEAR, "single", None, APART[0])),
+    "linkage.linkage_of_rows average": ("linkage", "linkage_of_rows", (NEAR, "average", WEIGHT[:150] + 1)),
+    "linkage.linkage_of_rows median": ("linkage", "linkage_of_rows", (NEAR, "median")),
+    "linkage.linkage_of_square": ("linkage", "linkage_of_square", Writing(squared)),
+    "linkage.linkage_along_edges": ("linkage", "linkage_along_edges", (NEAR, "ward", LINKS)),
+    "linkage.nearest_row": ("linkage", "nearest_row", (NEAR, X[150:300, :3])),
     "nearest_centre.nearest_centre": ("nearest_centre", "nearest_centre", Writing(nearest)),
     "nearest_centre.nearest_centre bounds": (
         "nearest_centre",
@@ -264,6 +287,8 @@ CASES = {
         "cluster_cost",
         (X, WEIGHT, CENTRES, LABELS_OF_ROWS),
     ),
+    "fuzzy_step.fuzzy_step": ("fuzzy_step", "fuzzy_step", (X, WEIGHT, CENTRES, 1.7)),
+    "medoid_swaps.medoid_swaps": ("medoid_swaps", "medoid_swaps", Writing(swapped)),
     "seeding.seeding_accept": ("seeding", "seeding_accept", Writing(accepted)),
     "seeding.seeding_potentials": (
         "seeding",

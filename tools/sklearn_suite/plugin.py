@@ -23,6 +23,7 @@ import surefit
 from surefit.models.base import Estimator
 
 PACKAGES = (
+    "cluster",
     "mixture",
     "manifold",
     "linear_model",
@@ -36,6 +37,9 @@ PACKAGES = (
     "multiclass",
     "tree",
     "ensemble",
+    "kernel_ridge",
+    "kernel_approximation",
+    "gaussian_process",
 )
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn
