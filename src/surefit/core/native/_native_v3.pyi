@@ -690,6 +690,9 @@ def columns_times_csc(
     out: F64,
     threads: int,
 ) -> None: ...
+def grid_density(
+    X: F64, weight: F64, eps: float, least: float, nearest: bool, core: U8, label: I64, threads: int
+) -> None: ...
 def density_tree(X: F64, levels: int, order: I64, boxes: F64) -> None: ...
 def density_sums(
     columns: F64,
@@ -995,6 +998,15 @@ def forest_apply(
     threads: int,
 ) -> None: ...
 @overload
+def fuzzy_step(
+    X: F32, weight: F64 | None, centres: F64, power: float, sums: F64, shares: F64 | None, threads: int
+) -> float: ...
+@overload
+def fuzzy_step(
+    X: F64, weight: F64 | None, centres: F64, power: float, sums: F64, shares: F64 | None, threads: int
+) -> float: ...
+def medoid_swaps(turned: F64, weight: F64 | None, medoids: I64, limit: int) -> tuple[int, int]: ...
+@overload
 def centred_gram(
     X: F32, Y: F64 | None, weight: F64 | None, mean: F64, scatter: F64, threads: int
 ) -> float: ...
@@ -1252,6 +1264,24 @@ def linear_excess(
     threads: int,
 ) -> tuple[Any, ...]: ...
 def linear_shuffle(terms: F64, error: F64, order: I64, change: F64, spread: F64, threads: int) -> None: ...
+def linkage_along_edges(
+    X: F64,
+    weight: F64,
+    start: I64,
+    stop: I64,
+    apart: F64,
+    linkage: int,
+    children: I64,
+    height: F64,
+    threads: int,
+) -> int: ...
+def nearest_row(X: F64, Q: F64, index: I64, squares: F64, threads: int) -> None: ...
+def linkage_of_rows(
+    X: F64, weight: F64, core: F64, linkage: int, children: I64, height: F64, size: I64, threads: int
+) -> None: ...
+def linkage_of_square(
+    square: F64, weight: F64, linkage: int, children: I64, height: F64, size: I64, threads: int
+) -> None: ...
 @overload
 def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
 @overload
@@ -1821,6 +1851,26 @@ def sgd_epoch_within_csr(
     members: I64,
     starts: I64,
 ) -> tuple[Any, ...]: ...
+def smo(
+    kernel: tuple,
+    rows: tuple,
+    row: I64 | None,
+    plus: F64,
+    minus: F64,
+    low: F64,
+    high: F64,
+    group: U8 | None,
+    beta: F64,
+    gradient: F64,
+    tolerance: float,
+    most_steps: int,
+    cache_bytes: int,
+    shrinking: bool,
+    single: bool,
+    working_set: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+def kernel_sums(kernel: tuple, rows: tuple, queries: tuple, coef: F64, out: F64, threads: int) -> None: ...
 def table_gap(
     w: F64, u: F64, l1: F64, l2: F64, lower: F64, upper: F64, noise: F64 | None, rr: float, yr: float
 ) -> tuple[Any, ...]: ...
