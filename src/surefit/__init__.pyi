@@ -87,6 +87,7 @@ from surefit.models.bayes.multinomial_nb import MultinomialNB as MultinomialNB
 from surefit.models.bayes.naive_rule import NaiveRule as NaiveRule
 from surefit.models.cluster.density.dbscan import DBSCAN as DBSCAN
 from surefit.models.cluster.density.dbscan import dbscan as dbscan
+from surefit.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from surefit.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from surefit.models.cluster.kmeans.kmeans import KMeans as KMeans
 from surefit.models.cluster.kmeans.starts import kmeans_plusplus as kmeans_plusplus
