@@ -69,18 +69,25 @@ EXACT |= {
         "HuberRegressor",
         "LinearSVC",
         "LinearSVR",
+        "NuSVC",
+        "NuSVR",
+        "OneClassSVM",
         "OrdinalClassifier",
         "PoissonRegressor",
+        "SVC",
+        "SVR",
         "TweedieRegressor",
     )
 }
 EXACT |= {name: {"tol": 1e-10, "alphas": 12} for name in EXACT if name.endswith(("LassoCV", "ElasticNetCV"))}
 EXACT["LogisticRegressionCV"] = {"tol": 1e-10, "Cs": [0.1, 1.0], "cv": 3}  # a grid as small as has a choice
 EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes have no best answer without
+EXACT["NuSVC"] = {"tol": 1e-10, "nu": 0.3}  # which leaves room for a class of few rows
 # Stochastic steps depend on the order of rows: these go on to the minimum, or step for all rows at once.
 EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12, "max_iter": 25}
 EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1, "max_iter": 25}
 EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
+EXACT["QuadraticDiscriminantAnalysis"] = {"reg_param": 0.1}  # a few rows of many columns have no inverse
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # Rows that are drawn depend on their order and number: these give all rows to every member.
 EXACT["AdaBoostClassifier"] = {"n_estimators": 5}
@@ -95,6 +102,8 @@ EXACT |= {
     for name in CLASSES
     if name.startswith(("RandomForest", "ExtraTrees"))
 }
+# Noise keeps the system of repeated rows far from singular.
+EXACT["GaussianProcessRegressor"] = {"alpha": 0.1, "optimizer": None}
 EXACT["Nystroem"] = {"centres": "pivoted"}  # which draws nothing
 EXACT["KernelPCA"] = {"fit_inverse_transform": True}  # so that there is a way back
 EXACT["KernelLogisticRegression"] = {"tol": 1e-10}

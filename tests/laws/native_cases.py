@@ -14,6 +14,7 @@ from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
 from surefit.core.native.neighbours.point_tree import grow_point_tree
+from surefit.core.native.scores.density_sums import density_tree
 from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
@@ -105,6 +106,7 @@ def tasks():
 
 
 FEW = X[:120].copy()
+DENSITY = density_tree(X)
 LABELS = (TARGET[:120] > 1.0).astype(np.int64)[:, None]
 TREE = tree_grow(FEW, LABELS, criterion="gini", classes=(2,))
 
@@ -223,6 +225,11 @@ def summed():
     return (X, WEIGHT, None, LABELS_OF_ROWS, high, low), {}, [high]
 
 
+def swapped():
+    medoids = np.arange(3)
+    return (np.abs(np.subtract.outer(X[:90, 0], X[:90, 0])), WEIGHT[:90], medoids, 5), {}, [medoids]
+
+
 def accepted():
     closest = np.full(len(X), np.inf, dtype=np.float32)
     return (X, WEIGHT, np.zeros(12), 1.0, X[0].copy(), closest), {}, [closest]
@@ -280,6 +287,8 @@ CASES = {
         "cluster_cost",
         (X, WEIGHT, CENTRES, LABELS_OF_ROWS),
     ),
+    "fuzzy_step.fuzzy_step": ("fuzzy_step", "fuzzy_step", (X, WEIGHT, CENTRES, 1.7)),
+    "medoid_swaps.medoid_swaps": ("medoid_swaps", "medoid_swaps", Writing(swapped)),
     "seeding.seeding_accept": ("seeding", "seeding_accept", Writing(accepted)),
     "seeding.seeding_potentials": (
         "seeding",
@@ -321,6 +330,8 @@ CASES = {
     ),
     "class_sums.class_sums": ("class_sums", "class_sums", (X, np.arange(20_000) % 4, 4, WEIGHT)),
     "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
+    "density_sums.density_sums": ("density_sums", "density_sums", (DENSITY, FEW, "gaussian", 1.0)),
+    "density_sums.density_tree": ("density_sums", "density_tree", (FEW,)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
     "mixture_sums.mixture_sums": ("mixture_sums", "mixture_sums", (X, POSITIVE, MIXTURE)),

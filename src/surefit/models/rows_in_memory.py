@@ -40,7 +40,9 @@ def gathered(source: Source) -> Batch:
 
 
 def _bytes(X: Any) -> int:
-    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    if sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes)
+    return int(getattr(X, "nbytes", 8 * len(X)))
 
 
 def _refuse_large(size: int) -> None:
