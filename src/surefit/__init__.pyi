@@ -97,6 +97,7 @@ from surefit.models.bayes.optimal_rule import plug_in_rule as plug_in_rule
 from surefit.models.bayes.quadratic_discriminant_analysis import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from surefit.models.cluster.density.dbscan import DBSCAN as DBSCAN
 from surefit.models.cluster.density.dbscan import dbscan as dbscan
+from surefit.models.cluster.density.hdbscan import HDBSCAN as HDBSCAN
 from surefit.models.cluster.hierarchy.agglomerative import AgglomerativeClustering as AgglomerativeClustering
 from surefit.models.cluster.kmeans.bisecting import BisectingKMeans as BisectingKMeans
 from surefit.models.cluster.kmeans.constrained import ConstrainedKMeans as ConstrainedKMeans

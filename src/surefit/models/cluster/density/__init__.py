@@ -1,7 +1,8 @@
 """Clusters of any shape, as places where rows lie close together; what lies alone is noise.
 
 ``dbscan.py`` has one distance for all of the table: over a grid in one to three columns (the kernel in
-``core/native/clusters/density.py``), by pairs elsewhere.
+``core/native/clusters/density.py``), by pairs elsewhere. ``hdbscan.py`` looks at all distances at once: a
+spanning tree, condensed and cut where clusters last longest (``condensed_tree.py``).
 """
 
-__all__ = ["dbscan"]
+__all__ = ["dbscan", "hdbscan"]
