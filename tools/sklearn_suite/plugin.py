@@ -23,10 +23,13 @@ import surefit
 from surefit.models.base import Estimator
 
 PACKAGES = (
+    "cluster",
     "mixture",
     "manifold",
     "linear_model",
     "naive_bayes",
+    "discriminant_analysis",
+    "neighbors",
     "decomposition",
     "preprocessing",
     "impute",

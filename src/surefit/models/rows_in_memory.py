@@ -50,6 +50,6 @@ def _refuse_large(size: int) -> None:
         raise RefusalError(
             f"this model needs all rows in memory at once, which takes {size / 2**30:.3g} GiB here, more "
             f"than {MOST_BYTES / 2**30:.3g}: give fewer rows or columns, or use a model that reads in "
-            "batches, such as LogisticRegression, HuberRegressor, LinearSVC with the squared hinge, or "
-            "SGDClassifier."
+            "batches, such as LogisticRegression, HuberRegressor, LinearSVC with the squared hinge, "
+            "SGDClassifier, or for clusters KMeans."
         )
