@@ -281,9 +281,13 @@ class Kernel(Registered, kind="kernel", folder="surefit.kernels"):
         """Whether it compares rows of numbers alone."""
         return self.takes == "rows"
 
-    def _check_bounds_params(self) -> None:
-        """Warn where a learnt value stands at its bound; scikit-learn's processes call this after a fit."""
+    def warn_at_bounds(self) -> None:
+        """Warn where a learnt value stands at its bound."""
         SklearnKernel._check_bounds_params(self)
+
+    def _check_bounds_params(self) -> None:
+        """Do the same under the name by which scikit-learn's processes call it after a fit."""
+        self.warn_at_bounds()
 
     # --- algebra ---
 

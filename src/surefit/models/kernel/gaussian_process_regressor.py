@@ -258,7 +258,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         rng = stream(seed_in_use(self.random_state), 0)
         theta = best_parameters(self.optimizer, objective, kernel, self.n_restarts_optimizer, rng)
         found = kernel.clone_with_theta(theta)
-        found._check_bounds_params()
+        found.warn_at_bounds()
         return found
 
     @staticmethod

@@ -86,8 +86,9 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
         "Kernel logistic regression",
         40,
         purpose="distance",
+        given={"approximation": "nystroem", "n_centres": 100},
         settings={"alpha": (0.01, 0.1, 1.0)},
-        most_rows=1000,
+        most_rows=2000,
     )
 
     dual_coef_: Matrix
