@@ -8,3 +8,5 @@ sets each apart is said by ``evaluate/clusters`` too.
 To add one: a folder, or a file in the folder of its family, with a class that derives from ``Estimator`` and
 has ``labels_``; its certificate says what the clusters are optimal, or stationary, for.
 """
+
+__all__ = ["kmeans"]
