@@ -41,6 +41,27 @@ inline void add_product(Eight& sum, const Eight& a, const Eight& b) {
 #endif
 }
 
+// Puts the least of eight numbers everywhere.
+inline void spread_least(Eight& v) {
+  const Eight a = __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+  v = a < v ? a : v;
+  const Eight b = __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+  v = b < v ? b : v;
+  const Eight c = __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+  v = c < v ? c : v;
+}
+
+// One bit for each lane that is true.
+inline int lanes_of(const EightPlaces& hit) {
+#if defined(__AVX2__) && defined(__FMA__)
+  return _mm256_movemask_ps((__m256)hit);
+#else
+  int bits = 0;
+  for (int lane = 0; lane < 8; ++lane) bits |= (hit[lane] & 1) << lane;
+  return bits;
+#endif
+}
+
 // Floats in the memory of a Buffer, aligned and zeroed.
 class FloatBuffer {
  public:
@@ -158,18 +179,22 @@ class CentreTable {
         }
       }
     }
+#pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
-      float first = std::numeric_limits<float>::infinity(), after = first;
-      int place = 0;
-      for (int lane = 0; lane < 8; ++lane) {
-        const float v = least[r][lane];
-        const bool less = v < first;
-        after = std::min(after, less ? first : v);
-        after = std::min(after, static_cast<float>(next[r][lane]));
-        place = less ? at[r][lane] * 8 + lane : place;
-        first = less ? v : first;
+      Eight low = least[r];
+      spread_least(low);
+      const EightPlaces hit = least[r] == low;
+      const int lanes_hit = lanes_of(hit);
+      best[r] = low[0];
+      if ((lanes_hit & (lanes_hit - 1)) != 0) {  // a tie, or no number at all
+        second[r] = low[0], which[r] = 0;
+        continue;
       }
-      best[r] = first, second[r] = after, which[r] = place;
+      Eight other = hit ? next[r] : least[r];
+      spread_least(other);
+      second[r] = other[0];
+      const int lane = __builtin_ctz(static_cast<unsigned>(lanes_hit));
+      which[r] = at[r][lane] * 8 + lane;
     }
   }
 

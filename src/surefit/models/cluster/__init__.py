@@ -13,3 +13,5 @@ To add one: a folder, or a file in the folder of its family, with a class that d
 from ``RowsCompared``, and has ``labels_``; its certificate says what the clusters are optimal, stationary or
 exact for.
 """
+
+__all__ = ["kmeans"]

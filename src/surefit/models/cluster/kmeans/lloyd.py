@@ -108,7 +108,7 @@ def lloyd(
         if not (sums.weight > 0).all() and passes.farthest(centres, 1).X.size:
             continue  # a cluster is to be filled again
         if ahead == 0.0 or (ahead <= allowed and float(moved @ moved) <= allowed):
-            count += ahead == 0.0  # the iteration that would have changed nothing
+            count += ahead == 0.0 and moved.any()  # the iteration that would have changed nothing
             break
     return _found(passes, centres, sums, min(count, limit), np.sqrt(ahead / scale.variance))
 

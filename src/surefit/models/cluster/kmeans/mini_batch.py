@@ -131,7 +131,8 @@ class MiniBatchKMeans(CentreModel):
 
     def _start(self, source: Source, engine: Engine) -> Matrix:
         starts = Starts(self.init, self.n_clusters, source, engine, self.random_state)
-        several = 3 if self.n_init == "auto" and (self.init == "random" or callable(self.init)) else 1
+        random = isinstance(self.init, str) and self.init == "random"
+        several = 3 if random or callable(self.init) else 1
         count = several if self.n_init == "auto" else int(self.n_init)
         if count == 1 or not isinstance(self.init, str):
             return starts.of(0)

@@ -240,7 +240,7 @@ class Starts:
         self._source, self._engine = source, engine
         self._seed = 0 if random_state is None else seed_of(random_state)
         self._pool: Pool | None = None
-        if isinstance(init, list | tuple) or hasattr(init, "__array__"):
+        if not isinstance(init, str) and (isinstance(init, list | tuple) or hasattr(init, "__array__")):
             self._init = self._checked(init)
 
     def of(self, restart: int) -> Matrix:
@@ -353,4 +353,4 @@ def kmeans_plusplus(
         chosen[len(some) : len(some) + len(free)] = free
     else:
         chosen = places[plus_plus(np.ascontiguousarray(some), total, n_clusters, rng, n_local_trials)]
-    return rows[chosen], chosen
+    return dense[chosen], chosen
