@@ -4,6 +4,7 @@ from surefit.plots.base import save as save
 from surefit.plots.base import to_html as to_html
 from surefit.plots.base import to_png as to_png
 from surefit.plots.base import to_svg as to_svg
+from surefit.plots.component_count import plot_component_count as plot_component_count
 from surefit.plots.cube_edges import plot_cube_edges as plot_cube_edges
 from surefit.plots.dependence import plot_answers as plot_answers
 from surefit.plots.dependence import plot_dependence as plot_dependence
