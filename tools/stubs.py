@@ -15,8 +15,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "surefit"
 DOORS = {
     "surefit": (
-        "distributions errors kernels linalg losses metrics optimize penalties plots probability report "
-        "resample theory trees"
+        "distances distributions errors kernels linalg losses metrics optimize penalties plots probability "
+        "report resample theory trees"
     ),
     "surefit.data": "datasets",
     "surefit.distributions": "information",
@@ -25,6 +25,7 @@ KINDS = {
     "losses": "loss",
     "penalties": "penalty",
     "kernels": "kernel",
+    "distances": "distance",
     "distributions": "distribution",
     "resample": "split",
     "metrics": "metric",

@@ -1,5 +1,6 @@
 # Written by `make stubs`; do not edit.
 
+from surefit import distances as distances
 from surefit import distributions as distributions
 from surefit import errors as errors
 from surefit import kernels as kernels
@@ -99,9 +100,19 @@ from surefit.models.factor.probabilistic_pca import ProbabilisticPCA as Probabil
 from surefit.models.factor.truncated_svd import TruncatedSVD as TruncatedSVD
 from surefit.models.factor.tsne import TSNE as TSNE
 from surefit.models.factor.umap import UMAP as UMAP
+from surefit.models.graph.fields.factor_graph import FactorGraph as FactorGraph
+from surefit.models.graph.fields.random_field import MarkovRandomField as MarkovRandomField
 from surefit.models.graph.nets.bayes_net import BayesNet as BayesNet
 from surefit.models.graph.nets.bayes_net import ConditionalTable as ConditionalTable
+from surefit.models.graph.nets.bif import read_bif as read_bif
+from surefit.models.graph.nets.bif import write_bif as write_bif
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
+from surefit.models.graph.nets.learning import fit_bayes_net as fit_bayes_net
+from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
+from surefit.models.kernel.kernel_ridge import KernelRidge as KernelRidge
+from surefit.models.kernel.nystroem import Nystroem as Nystroem
+from surefit.models.kernel.rbf_sampler import RBFSampler as RBFSampler
 from surefit.models.linear.bayesian.ard import ARDRegression as ARDRegression
 from surefit.models.linear.bayesian.conjugate_regression import BayesianLinearRegression as BayesianLinearRegression
 from surefit.models.linear.bayesian.evidence_ridge import BayesianRidge as BayesianRidge

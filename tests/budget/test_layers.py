@@ -19,6 +19,7 @@ LAYERS = [
     "losses",
     "penalties",
     "kernels",
+    "distances",
     "distributions",
     "solvers",
     "metrics",

@@ -13,6 +13,7 @@ from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
+from surefit.core.native.neighbours.point_tree import grow_point_tree
 from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
@@ -196,6 +197,8 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+POINTS = grow_point_tree(X[:, :3].copy())
+WORDS = ["".join(chr(97 + (i * j) % 5) for j in range(i % 9)) for i in range(300)]
 CENTRES, LABELS_OF_ROWS = X[:9].copy(), (np.arange(20_000) % 9).astype(np.int32)
 
 
@@ -371,6 +374,15 @@ CASES = {
     "sgd.sgd_epoch within a set": ("sgd", "sgd_epoch", Writing(partial(epoch, HELD))),
     "sampled_steps.sampled_steps": ("sampled_steps", "sampled_steps", Writing(steps)),
     "table_gap.table_gap": ("table_gap", "table_gap", (X[0], X[1] / 20, TABLE, 1.0, 2.0)),
+    "edit_distance.edit_distances": ("edit_distance", "edit_distances", (WORDS, WORDS[:50])),
+    "near_rows.rows_nearest": ("near_rows", "rows_nearest", (X, X[:300], 7)),
+    "near_rows.rows_within": ("near_rows", "rows_within", (X, X[:300], np.full(300, 4.0))),
+    "point_tree.tree_nearest": ("point_tree", "tree_nearest", (POINTS, X[:300, :3].copy(), 7)),
+    "point_tree.tree_within": (
+        "point_tree",
+        "tree_within",
+        (POINTS, X[:300, :3].copy(), np.full(300, 0.1)),
+    ),
     "tree_apply.tree_apply": ("tree_apply", "tree_apply", (TREE, X)),
     "tree_grow.tree_grow classes": (
         "tree_grow",

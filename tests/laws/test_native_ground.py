@@ -85,6 +85,7 @@ def test_every_face_has_a_case():
         "coefficient_set",
         "count_distance",
         "node_random",
+        "norms",
     }
     assert files == {file for file, _, _ in CASES.values()}
     faces = {name for _, name, _ in CASES.values()}
@@ -98,6 +99,7 @@ def test_every_face_has_a_case():
         "boost_stride",
         "boost_pack",
         "sgd_epoch_within",  # of sgd_epoch, given a set
+        "grow_point_tree",  # of the searches in it
         "variant",
         "cpu_has_v3",
         "use_blas",

@@ -29,6 +29,7 @@ _folders: dict[str, str] = {
     "loss": "surefit.losses",
     "penalty": "surefit.penalties",
     "kernel": "surefit.kernels",
+    "distance": "surefit.distances",
     "metric": "surefit.metrics",
     "split": "surefit.resample",
     "chooser": "surefit.evaluate",

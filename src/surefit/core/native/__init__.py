@@ -6,7 +6,7 @@ the extension is missing or ``SUREFIT_NATIVE=off`` is set.
 
 To add a kernel: ``cpp/kernels/<kernel>.h`` (plain C++), ``cpp/bind/bind_<kernel>.cpp`` (its binding),
 ``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` in the folder that it serves: ``columns``,
-``centres``, ``linear``, ``scores``, ``sums`` or ``trees``. Nothing else changes.
+``centres``, ``linear``, ``neighbours``, ``scores``, ``sums`` or ``trees``. Nothing else changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import ModuleType
 
 from surefit.core.errors import NativeWarning, warn
 
-__all__ = ["centres", "columns", "inputs", "linear", "scores", "sums", "trees"]
+__all__ = ["centres", "columns", "inputs", "linear", "neighbours", "scores", "sums", "trees"]
 
 
 @cache

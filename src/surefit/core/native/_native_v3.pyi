@@ -117,6 +117,74 @@ def boost_grow(
 ) -> tuple[Any, ...]: ...
 def boost_update(rows: U32, begin: I64, end: I64, value: F64, score: F64, threads: int) -> None: ...
 @overload
+def nearest_centre(
+    X: F32, centres: F64, labels: I32, upper: F32 | None, lower: F32 | None, moved: F64 | None, threads: int
+) -> int: ...
+@overload
+def nearest_centre(
+    X: F64, centres: F64, labels: I32, upper: F32 | None, lower: F32 | None, moved: F64 | None, threads: int
+) -> int: ...
+@overload
+def cluster_sums(
+    X: F32, weight: F64 | None, before: I32 | None, after: I32, high: F64, low: F64, threads: int
+) -> int: ...
+@overload
+def cluster_sums(
+    X: F64, weight: F64 | None, before: I32 | None, after: I32, high: F64, low: F64, threads: int
+) -> int: ...
+@overload
+def cluster_cost(
+    X: F32, weight: F64 | None, centres: F64, labels: I32, squares: F64 | None, threads: int
+) -> float: ...
+@overload
+def cluster_cost(
+    X: F64, weight: F64 | None, centres: F64, labels: I32, squares: F64 | None, threads: int
+) -> float: ...
+@overload
+def seeding_potentials(
+    X: F32,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    candidates: F64,
+    closest: F32,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_potentials(
+    X: F64,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    candidates: F64,
+    closest: F32,
+    out: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_accept(
+    X: F32,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    centre: F64,
+    closest: F32,
+    totals: F64,
+    threads: int,
+) -> None: ...
+@overload
+def seeding_accept(
+    X: F64,
+    weight: F64 | None,
+    origin: F64,
+    scale: float,
+    centre: F64,
+    closest: F32,
+    totals: F64,
+    threads: int,
+) -> None: ...
+@overload
 def class_dual_cd(
     X: F32, y: I64, cost: F64, classes: int, a: F64, w: F64, tolerance: float, most: int, seed: int
 ) -> tuple[Any, ...]: ...
@@ -198,6 +266,66 @@ def class_loss(
     signs: F64 | None,
     threads: int,
 ) -> float: ...
+@overload
+def class_sums(
+    X: F32, codes: I64, weight: F64 | None, threshold: float | None, sums: F64, least: F64, threads: int
+) -> None: ...
+@overload
+def class_sums(
+    X: F64, codes: I64, weight: F64 | None, threshold: float | None, sums: F64, least: F64, threads: int
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F32,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F32,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F64,
+    indices: I32,
+    indptr: I32,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
+@overload
+def class_sums_csr(
+    data: F64,
+    indices: I64,
+    indptr: I64,
+    cols: int,
+    codes: I64,
+    weight: F64 | None,
+    threshold: float | None,
+    sums: F64,
+    least: F64,
+    threads: int,
+) -> None: ...
 @overload
 def column_cd(
     X: F32,
@@ -635,6 +763,9 @@ def dual_cd_csr(
     most: int,
     seed: int,
 ) -> tuple[Any, ...]: ...
+def edit_distances(
+    left: U32, left_start: I64, right: U32, right_start: I64, out: F64, threads: int
+) -> None: ...
 def error_sums(
     kind: int, option: float, truth: F64, guess: F64, weight: F64 | None, least: bool, threads: int
 ) -> tuple[Any, ...]: ...
@@ -1169,6 +1300,12 @@ def column_moments_csr(
     maximum: F64,
     threads: int,
 ) -> float: ...
+def rows_nearest(
+    X: F64, centre: F64, scale: float, Q: F64, own: bool, index: I64, value: F64, threads: int
+) -> None: ...
+def rows_within(
+    X: F64, centre: F64, scale: float, Q: F64, radius: F64, own: bool, by_distance: bool, threads: int
+) -> tuple[Any, ...]: ...
 @overload
 def normal_scores(X: F32, mean: F64, scale: F64, offset: F64, out: F64, threads: int) -> None: ...
 @overload
@@ -1190,6 +1327,39 @@ def pair_counts(a: U8, b: U8, weight: F64 | None, low: int, table: F64, threads:
 def pair_counts(a: I32, b: I32, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
 @overload
 def pair_counts(a: I64, b: I64, weight: F64 | None, low: int, table: F64, threads: int) -> int: ...
+def grow_point_tree(
+    X: F64, norm: str, p: float, bucket: int, kind: str, points: F64, ids: I32, bounds: F64, threads: int
+) -> None: ...
+def tree_nearest(
+    rows: int,
+    norm: str,
+    p: float,
+    bucket: int,
+    kind: str,
+    points: F64,
+    ids: I32,
+    bounds: F64,
+    Q: F64,
+    own: bool,
+    index: I64,
+    value: F64,
+    threads: int,
+) -> None: ...
+def tree_within(
+    rows: int,
+    norm: str,
+    p: float,
+    bucket: int,
+    kind: str,
+    points: F64,
+    ids: I32,
+    bounds: F64,
+    Q: F64,
+    radius: F64,
+    own: bool,
+    by_distance: bool,
+    threads: int,
+) -> tuple[Any, ...]: ...
 def quad_cd(
     G: F64,
     c: F64,

@@ -41,8 +41,8 @@ class ComponentCount:
 
     def __str__(self) -> str:
         return (
-            f"{self.agreed} components (scree {self.scree}, broken stick {self.broken_stick}, parallel analysis "
-            f"{self.parallel}, cross-validation {self.held_out})"
+            f"{self.agreed} components (scree {self.scree}, broken stick {self.broken_stick}, parallel "
+            f"analysis {self.parallel}, cross-validation {self.held_out})"
         )
 
 

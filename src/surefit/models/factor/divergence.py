@@ -14,7 +14,7 @@ POWERS = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
 
 
 def power_of(loss: Any) -> float:
-    """The power of a divergence by its name: 2 half the squares, 1 Kullback and Leibler's, 0 Itakura and Saito's."""
+    """The power of a divergence by its name, or the number itself."""
     return POWERS[loss] if isinstance(loss, str) else float(loss)
 
 

@@ -134,10 +134,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
         X, s = rows_of_source(source, type(self).__name__)
         self._check(X)
         W, H = self._begin(X, s)
-        if self._multiplies:
-            count = self._multiply(X, s, W, H, trace)
-        else:
-            count = self._descend(X, s, W, H, trace)
+        climb = self._multiply if self._multiplies else self._descend
+        count = climb(X, s, W, H, trace)
         error, value, scale = self._judge(X, s, H, self._weights_for(X, H))
         parameters = NMFParameters(H, len(H), error, count)
         certificate = self._certificate(0.0, {"objective": value}, scale)

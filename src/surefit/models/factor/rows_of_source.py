@@ -23,7 +23,7 @@ def rows_of_source(source: Source, who: str) -> tuple[Any, Vector]:
         size += int(X.data.nbytes if sparse.issparse(X) else X.nbytes)
         if size > MOST_BYTES:
             raise RefusalError(
-                f"{who} needs all rows in memory, and these take more than {MOST_BYTES / 2**30:.3g} GiB: give "
+                f"{who} needs all rows in memory; these take more than {MOST_BYTES / 2**30:.3g} GiB: give "
                 "fewer rows."
             )
         s = np.ones(X.shape[0]) if batch.weight is None else np.asarray(batch.weight, dtype=np.float64)

@@ -105,8 +105,8 @@ class TSNE(NeighbourEmbedding):
             )
         if self.metric not in ("euclidean", "sqeuclidean"):
             raise ParameterError(
-                f"metric={self.metric!r}: rows are compared by Euclid's distance; embed them by KernelPCA first, "
-                "for others."
+                f"metric={self.metric!r}: rows are compared by Euclid's distance; for others, embed them by "
+                "KernelPCA first."
             )
 
     def _alike(self, distinct: Distinct) -> sparse.csr_array:

@@ -33,10 +33,10 @@ class UMAP(NeighbourEmbedding):
 
     A row is joined to its nearest ``n_neighbors`` rows with :math:`w = \exp(-(d - \rho_i) / \sigma_i)`,
     :math:`\rho_i` the distance to the nearest; the edges of both ends are united by w + w' - ww'. Points are
-    joined by :math:`1/(1 + a d^{2b})`, a and b set by min_dist and spread; the cross-entropy of the two graphs
-    is lowered by steps along edges, and away from ``negative_sample_rate`` points drawn for each. All steps of
-    an epoch are taken together and draws follow ``random_state`` (None: 0), so the picture is the same every
-    time, on any number of threads.
+    joined by :math:`1/(1 + a d^{2b})`, a and b set by min_dist and spread; the cross-entropy of the two
+    graphs is lowered by steps along edges, and away from ``negative_sample_rate`` points drawn for each. All
+    steps of an epoch are taken together and draws follow ``random_state`` (None: 0), so the picture is the
+    same every time, on any number of threads.
 
     >>> import numpy as np
     >>> from surefit import UMAP

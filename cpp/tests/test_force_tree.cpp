@@ -1,6 +1,6 @@
 // Forces from a tree of points against all pairs: with angle 0 they are the same.
 #include "check.h"
-#include "point_tree.h"
+#include "force_tree.h"
 
 using namespace surefit;
 
