@@ -97,6 +97,13 @@ EXACT |= {
 EXACT["Nystroem"] = {"centres": "pivoted"}  # which draws nothing
 EXACT["KernelPCA"] = {"fit_inverse_transform": True}  # so that there is a way back
 EXACT["KernelLogisticRegression"] = {"tol": 1e-10}
+# Pictures of neighbourhoods move until they are asked to stop: the laws need few of those steps.
+EXACT["TSNE"] = {"max_iter": 250, "perplexity": 5.0}
+EXACT["UMAP"] = {"n_epochs": 20}
+EXACT["FastICA"] = {"n_components": 1}  # normal columns have no independent directions to agree on
+EXACT |= {name: {"n_components": 2, "tol": 1e-9, "max_iter": 5000} for name in ("NMF", "MiniBatchNMF")}
+# How many rows are enough where the work grows faster than they do, or where more tell less.
+MANY = {"TSNE": 100, "UMAP": 100, "FastICA": 60}
 # What makes folds the same for rows in any order, and for weights as for repetition.
 BY_CONTENT: dict[str, dict[str, Any]] = {
     name: {"cv": 3, "folds": "content"}

@@ -9,8 +9,8 @@ The algebra is in ``solvers/linalg/principal_axes.py`` and ``solvers/linalg/rand
 
 ``factor_analysis.py`` gives each column its own noise, ``fast_ica.py`` makes sources independent, ``nmf.py``
 adds up nonnegative parts by the divergences of ``divergence.py``. ``tsne.py`` and ``umap.py`` make pictures
-of neighbourhoods, on the ground of ``embedding.py``. Those that go back and forth over the rows gather them by
-``rows_of_source.py``.
+of neighbourhoods, on the ground of ``embedding.py``. Those that go back and forth over the rows gather them
+by ``rows_of_source.py``.
 """
 
 __all__ = ["optimality", "pca"]

@@ -22,6 +22,7 @@ from surefit.models.base import Learned
 from surefit.models.factor.rows_of_source import rows_of_source
 from surefit.models.transformer import RowMap
 from surefit.solvers.linalg.principal_axes import signed
+from surefit.stats.spread import Spread
 
 SAME = 1e-8  # what recomputing may change of the objective, relative to its size
 BLOCK = 2**22  # cells of distances at a time
@@ -89,9 +90,10 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, RowMap, abstract=True)
         X = np.ascontiguousarray(X, dtype=np.float64) + 0.0
         rows, which = np.unique(X, axis=0, return_inverse=True)
         which = np.asarray(which).ravel()
-        return Distinct(rows, np.bincount(which, s, len(rows)), which)
+        return Distinct(rows, np.bincount(which, s, len(rows)).astype(np.float64), which)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        columns = engine.accumulate(Spread.of, source)
         found = self._distinct(source)
         if len(found.which) < 2:
             raise DataError("n_samples = 1 is too few: neighbours need more than one sample.")
@@ -99,7 +101,8 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, RowMap, abstract=True)
         places, count = self._place(found, trace)
         objective = self._objective(found, places)
         parameters = EmbeddingParameters(places[found.which], objective, count, found.rows, places)
-        return Learned(parameters, self._proof(0.0, objective))
+        evidence = {"column_moments": columns.moments, "rows": columns.rows}
+        return Learned(parameters, self._proof(0.0, objective), evidence)
 
     def _proof(self, changed: float, objective: float) -> Certificate:
         measure = "change of the objective, relative to its size"

@@ -25,6 +25,7 @@ from surefit.models.transformer import InvertibleMap
 from surefit.resample.streams import seed_of, stream
 from surefit.solvers.linalg.principal_axes import EPS, signed
 from surefit.stats.overflow import SQUARED_TWICE, refuse_overflow
+from surefit.stats.spread import Spread
 
 Contrast = Callable[..., tuple[Any, Any]]
 SAME = 1e-6  # how far sources may be from uncorrelated with variance 1
@@ -118,9 +119,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
         alpha = given.get("alpha", 1.0)
         if self.fun == "logcosh" and not 1 <= alpha <= 2:
             raise ParameterError("alpha must be in [1,2]")
-        return {"logcosh": _Logcosh(float(alpha)), "exp": _exp, "cube": _cube}[self.fun]
+        known: dict[str, Contrast] = {"logcosh": _Logcosh(float(alpha)), "exp": _exp, "cube": _cube}
+        return known[str(self.fun)]
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        columns = engine.accumulate(Spread.of, source)
         X, s = rows_of_source(source, "FastICA")
         X = np.asarray(X, dtype=np.float64)
         total = float(s.sum())
@@ -141,7 +144,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
         mixing = linalg.pinv(unmixing, check_finite=False)
         parameters = FastICAParameters(unmixing, mixing, mean, K, count)
         step = self._step_change(Z, s / total, W, contrast)
-        return Learned(parameters, self._certificate(min(worst, step), 0.0, 0.0))
+        evidence = {"column_moments": columns.moments, "rows": columns.rows}
+        return Learned(parameters, self._certificate(min(worst, step), 0.0, 0.0), evidence)
 
     def _whitened(self, centred: Matrix, s: Vector, total: float) -> tuple[Matrix, Matrix]:
         """A matrix (k, p) that whitens rows, and the rows that it makes."""

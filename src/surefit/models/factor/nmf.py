@@ -33,11 +33,13 @@ from surefit.models.factor.rows_of_source import rows_of_source
 from surefit.models.transformer import InvertibleMap
 from surefit.resample.streams import seed_of, stream
 from surefit.solvers.linalg.principal_axes import signed
+from surefit.stats.spread import Spread
 
 Loss = Literal["frobenius", "kullback-leibler", "itakura-saito"]
 SETTLED = 1e-10  # of the violation at the start of a row: its weights are the best for the parts
 SWEEPS = 10_000
 SAME = 1e-8  # what recomputing may change in the objective, relative to that of nothing
+LOOSE = 1e-2  # weights are known to two digits less than the error that they leave
 NUDGE = 1e-6  # below it an entry of a start is 0, as scikit-learn's
 
 
@@ -131,26 +133,31 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
             del self._custom
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        columns = engine.accumulate(Spread.of, source)
         X, s = rows_of_source(source, type(self).__name__)
         self._check(X)
         W, H = self._begin(X, s)
         climb = self._multiply if self._multiplies else self._descend
         count = climb(X, s, W, H, trace)
-        error, value, scale = self._judge(X, s, H, self._weights_for(X, H))
+        W = self._weights_for(X, H)
+        error, value, _ = self._judge(X, s, H, W)
         parameters = NMFParameters(H, len(H), error, count)
-        certificate = self._certificate(0.0, {"objective": value}, scale)
-        return Learned(parameters, self._with_limit(certificate, trace, count))
+        cut = self._cut(trace, count)
+        evidence = {"column_moments": columns.moments, "rows": columns.rows}
+        return Learned(parameters, self._certificate(0.0, value, {"cut": cut, "weights": s @ W}), evidence)
 
-    def _with_limit(self, certificate: Certificate, trace: Trace, count: int) -> Certificate:
-        """A climb that was cut short is not certified."""
+    def _cut(self, trace: Trace, count: int) -> float:
+        """The progress of the last iteration as a share of tol, where the climb was cut short."""
         last = trace.last
-        if last is None or self.tol == 0 or count < self.max_iter or (last.gap or 0.0) <= self.tol:
-            return certificate
-        parts = {**certificate.parts, "progress of the last iteration": float(last.gap or 0.0)}
-        share = float(last.gap or 0.0) / self.tol
-        return Certificate(
-            certificate.claim, certificate.measure, max(certificate.value, share), 1.0, parts, {"cut": share}
-        )
+        if (
+            hasattr(self, "_piecewise")
+            or last is None
+            or self.tol == 0
+            or count < self.max_iter
+            or (last.gap or 0.0) <= self.tol
+        ):
+            return 0.0
+        return float(last.gap or 0.0) / self.tol
 
     def _unproved(self, certificate: Certificate) -> str:
         return (
@@ -158,13 +165,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
             f"improve convergence. {certificate.statement}"
         )
 
-    def _certificate(self, changed: float, parts: dict[str, float], scale: float) -> Certificate:
-        cut = 0.0
-        if "certificate_" in self.__dict__ and changed:
-            cut = float(self.certificate_.witness.get("cut", 0.0))
-        measure = "change of the error, as a share of what rounding allows"
-        share = changed / SAME
-        return Certificate("measured", measure, max(share, cut), 1.0, {**parts, "change": changed})
+    def _certificate(self, changed: float, objective: float, witness: Any) -> Certificate:
+        measure = "change of error and weights, as a share of what rounding allows"
+        parts = {"objective": objective, "change": changed, "progress, over tol": float(witness["cut"])}
+        value = max(changed / SAME, float(witness["cut"]))
+        return Certificate("measured", measure, value, 1.0, parts, witness)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Find the weights of all rows again, by whole matrices, and what they leave of X."""
@@ -172,11 +177,16 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
         H = np.asarray(self.components_, dtype=np.float64)
         W = self._weights_for(X, H, plain=True)
         error, value, scale = self._judge(X, s, H, W)
-        told = float(self.certificate_.parts["objective"])
-        changed = max(abs(error**2 - self.reconstruction_err_**2) / scale, abs(value - told) / scale)
+        told, witness = float(self.certificate_.parts["objective"]), self.certificate_.witness
+        sums, known = s @ W, np.asarray(witness["weights"])
+        size = max(float(np.abs(known).max(initial=0.0)), np.finfo(float).tiny)
+        moved = float(np.abs(sums - known).max(initial=0.0)) / size if sums.shape == known.shape else np.inf
+        changed = max(
+            abs(error**2 - self.reconstruction_err_**2) / scale, abs(value - told) / scale, LOOSE * moved
+        )
         if len(H) != self.n_components_ or not np.isfinite(changed) or (H < 0).any():
             changed = np.inf
-        return self._certificate(max(changed, np.finfo(float).tiny), {"objective": value}, scale)
+        return self._certificate(changed, value, witness)
 
     def _judge(self, X: Any, s: Vector, H: Matrix, W: Matrix) -> tuple[float, float, float]:
         """Error (the root of twice the divergence), objective, and the size that changes are measured by."""
@@ -415,13 +425,13 @@ class MiniBatchNMF(NMF):
             source = admit(self, self._accepted(), X, None, None, reset=fresh)
             if fresh:
                 kept = self.max_iter
-                self._custom = (W, H)
+                self._custom, self._piecewise = (W, H), True
                 try:
                     self.max_iter = 1
                     self._fit(X, None, None)
                 finally:
                     self.max_iter = kept
-                    del self._custom
+                    del self._custom, self._piecewise
                 self._sums = None
             rows, s = rows_of_source(source, "MiniBatchNMF")
             self._check(rows)
@@ -436,12 +446,11 @@ class MiniBatchNMF(NMF):
                 _ridged(self._sums[0], l2), np.ascontiguousarray(self._sums[1].T) - l1, parts, sweeps=5
             )
             self.components_ = np.ascontiguousarray(parts.T)
-            error, value, scale = self._judge(
-                rows, s, self.components_, self._weights_for(rows, self.components_)
-            )
+            weights = self._weights_for(rows, self.components_)
+            error, value, _ = self._judge(rows, s, self.components_, weights)
             self.reconstruction_err_ = error
             self.n_iter_ = getattr(self, "n_iter_", 0) + (not fresh)
-            self.certificate_ = self._certificate(0.0, {"objective": value}, scale)
+            self.certificate_ = self._certificate(0.0, value, {"cut": 0.0, "weights": s @ weights})
 
         return self._atomically(step)
 

@@ -114,7 +114,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, RowMap):
         found = climb(step, start, self.tol, self.max_iter, trace)
         last = found.parameters
         parameters = ProbabilisticPCAParameters(
-            last["axes"], last["along"], last["mean"], last["noise"], np.array(found.likelihoods), len(trace)
+            last["axes"],
+            last["along"],
+            last["mean"],
+            float(last["noise"]),
+            np.array(found.likelihoods),
+            len(trace),
         )
         witness = {name: found.before[name] for name in ("mean", "covariance")}
         return Learned(parameters, self._certificate(found.gain, 0.0, parameters, witness))

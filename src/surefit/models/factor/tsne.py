@@ -97,7 +97,10 @@ class TSNE(NeighbourEmbedding):
 
     def _check_rows(self, count: int) -> None:
         if self.perplexity >= count:
-            raise ParameterError(f"perplexity ({self.perplexity}) must be less than n_samples ({count})")
+            raise ParameterError(
+                f"perplexity ({self.perplexity}) must be less than n_samples ({count}): lower it, or give more "
+                "rows."
+            )
         if self.method == "barnes_hut" and self.n_components > 3:
             raise ParameterError(
                 "'n_components' should be inferior to 4 for the barnes_hut algorithm as it relies on "
@@ -105,8 +108,8 @@ class TSNE(NeighbourEmbedding):
             )
         if self.metric not in ("euclidean", "sqeuclidean"):
             raise ParameterError(
-                f"metric={self.metric!r}: rows are compared by Euclid's distance; for others, embed them by "
-                "KernelPCA first."
+                f"metric={self.metric!r}: rows are compared by Euclid's distance; take KernelPCA first for "
+                "others."
             )
 
     def _alike(self, distinct: Distinct) -> sparse.csr_array:

@@ -36,7 +36,7 @@ class UMAP(NeighbourEmbedding):
     joined by :math:`1/(1 + a d^{2b})`, a and b set by min_dist and spread; the cross-entropy of the two
     graphs is lowered by steps along edges, and away from ``negative_sample_rate`` points drawn for each. All
     steps of an epoch are taken together and draws follow ``random_state`` (None: 0), so the picture is the
-    same every time, on any number of threads.
+    same every time, on any number of threads. n_epochs: None takes 200, and 100 beyond 10000 points.
 
     >>> import numpy as np
     >>> from surefit import UMAP
@@ -109,7 +109,7 @@ class UMAP(NeighbourEmbedding):
     def _place(self, distinct: Distinct, trace: Trace) -> tuple[Matrix, int]:
         graph, n = self._graph(distinct), len(distinct.rows)
         a, b = curve(self.min_dist, self.spread)
-        epochs = self.n_epochs or (500 if n <= 10_000 else 200)
+        epochs = self.n_epochs or (200 if n <= 10_000 else 100)
         rng = stream(0 if self.random_state is None else seed_of(self.random_state), 0)
         Y = self._begin(distinct, graph, rng)
         heads = np.repeat(np.arange(n), np.diff(graph.indptr))

@@ -59,5 +59,6 @@ def point_forces_twin(
     begins = np.repeat(np.arange(len(Y)), np.diff(starts))
     apart = Y[begins] - Y[ends]
     w = weight / (1 + (apart**2).sum(axis=1))
-    attraction = np.column_stack([np.bincount(begins, w * column, len(Y)) for column in apart.T])
+    pulls = [np.bincount(begins, w * column, len(Y)) for column in apart.T]
+    attraction: Matrix = np.column_stack(pulls).astype(np.float64)
     return total, repulsion, attraction
