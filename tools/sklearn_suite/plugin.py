@@ -24,7 +24,6 @@ from surefit.models.base import Estimator
 
 PACKAGES = (
     "mixture",
-    "manifold",
     "linear_model",
     "naive_bayes",
     "decomposition",

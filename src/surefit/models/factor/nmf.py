@@ -124,13 +124,24 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
     def _multiplies(self) -> bool:
         return self.solver == "mu"
 
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None
+    ) -> Self:
+        """Fit; W and H: where to begin with ``init="custom"``."""
+        if W is not None or H is not None:
+            self._custom = (W, H)
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.__dict__.pop("_custom", None)
+
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> Any:  # type: ignore[override]
         """Fit, and return the weights of the rows; W and H: where to begin with ``init="custom"``."""
         self._custom = (W, H)
         try:
             return super().fit_transform(X, y)
         finally:
-            del self._custom
+            self.__dict__.pop("_custom", None)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
         columns = engine.accumulate(Spread.of, source)
@@ -149,15 +160,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
     def _cut(self, trace: Trace, count: int) -> float:
         """The progress of the last iteration as a share of tol, where the climb was cut short."""
         last = trace.last
-        if (
-            hasattr(self, "_piecewise")
-            or last is None
-            or self.tol == 0
-            or count < self.max_iter
-            or (last.gap or 0.0) <= self.tol
-        ):
+        if hasattr(self, "_piecewise") or last is None or self.tol == 0 or count < self.max_iter:
             return 0.0
-        return float(last.gap or 0.0) / self.tol
+        gap = np.inf if last.gap is None else float(last.gap)
+        return gap / self.tol if gap > self.tol else 0.0
 
     def _unproved(self, certificate: Certificate) -> str:
         return (
@@ -403,6 +409,7 @@ class MiniBatchNMF(NMF):
         _, l1_H, _, l2_H = self._penalties(float(s.sum()), X.shape[1])
         A, B = np.zeros((len(H), len(H))), np.zeros(H.shape)
         Ht, size = np.ascontiguousarray(H.T), max(float(np.linalg.norm(H)), NUDGE)
+        least, since = np.inf, 0
         for _ in trace.iterations(self.max_iter):
             before = Ht.copy()
             for rows in batches:
@@ -412,7 +419,9 @@ class MiniBatchNMF(NMF):
                 nonnegative_rows(_ridged(A, l2_H), np.ascontiguousarray(B.T) - l1_H, Ht, sweeps=5)
             moved = float(np.linalg.norm(Ht - before)) / size
             trace.record(gap=moved)
-            if moved <= self.tol:
+            since = 0 if moved < least else since + 1
+            least = min(least, moved)
+            if moved <= self.tol or since == self.max_no_improvement:
                 break
         H[...] = Ht.T
         return len(trace)

@@ -98,8 +98,8 @@ class TSNE(NeighbourEmbedding):
     def _check_rows(self, count: int) -> None:
         if self.perplexity >= count:
             raise ParameterError(
-                f"perplexity ({self.perplexity}) must be less than n_samples ({count}): lower it, or give more "
-                "rows."
+                f"perplexity ({self.perplexity}) must be less than n_samples ({count}): lower it, or give "
+                "more rows."
             )
         if self.method == "barnes_hut" and self.n_components > 3:
             raise ParameterError(
