@@ -124,9 +124,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, InvertibleMap):
     def _multiplies(self) -> bool:
         return self.solver == "mu"
 
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None) -> Self:
         """Fit; W and H: where to begin with ``init="custom"``."""
         if W is not None or H is not None:
             self._custom = (W, H)
