@@ -8,9 +8,8 @@ are not centred, ``probabilistic_pca.py`` rows with gaps; ``component_count.py``
 The algebra is in ``solvers/linalg/principal_axes.py`` and ``solvers/linalg/randomized_svd.py``.
 
 ``factor_analysis.py`` gives each column its own noise, ``fast_ica.py`` makes sources independent, ``nmf.py``
-adds up nonnegative parts by the divergences of ``divergence.py``. ``tsne.py`` and ``umap.py`` make pictures
-of neighbourhoods, on the ground of ``embedding.py``. Those that go back and forth over the rows gather them
-by ``rows_of_source.py``.
+adds up nonnegative parts. ``tsne.py`` and ``umap.py`` make pictures of neighbourhoods, on the ground of
+``embedding.py``. Those that go back and forth over the rows gather them by ``rows_of_source.py``.
 """
 
 __all__ = ["optimality", "pca"]
