@@ -107,6 +107,14 @@ EXACT["GaussianProcessRegressor"] = {"alpha": 0.1, "optimizer": None}
 EXACT["Nystroem"] = {"centres": "pivoted"}  # which draws nothing
 EXACT["KernelPCA"] = {"fit_inverse_transform": True}  # so that there is a way back
 EXACT["KernelLogisticRegression"] = {"tol": 1e-10}
+# Pictures of neighbourhoods move until they are asked to stop: the laws need few of those steps.
+EXACT["TSNE"] = {"max_iter": 250, "perplexity": 5.0}
+EXACT["UMAP"] = {"n_epochs": 20}
+EXACT["FastICA"] = {"n_components": 1}  # normal columns have no independent directions to agree on
+EXACT["NMF"] = {"n_components": 2, "tol": 1e-13, "max_iter": 20_000}
+EXACT["MiniBatchNMF"] = {"n_components": 2, "tol": 1e-12, "max_iter": 20_000, "batch_size": 10**6}
+# How many rows are enough where the work grows faster than they do, or where more tell less.
+MANY = {"TSNE": 100, "UMAP": 100, "FastICA": 60}
 # Nothing is drawn, and a weight is a repetition, where labels come by pivots and graphs from a kernel.
 EXACT["SpectralClustering"] = {"n_clusters": 3, "assign_labels": "cluster_qr"}
 EXACT["SpectralEmbedding"] = {"affinity": "rbf"}

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import (
 )
 from tests.laws.estimators import (
     CLASSES,
+    MANY,
     assert_close,
     assert_same_bits,
     change_first_number,
@@ -102,7 +103,7 @@ def test_row_order_does_not_matter(cls):
 
 @each_estimator
 def test_same_bits_for_any_number_of_threads_and_none_is_left_behind(cls):
-    X, y = table(cls, rows=5000)
+    X, y = table(cls, rows=MANY.get(cls.__name__, 5000))
     with surefit.config(n_threads=2):
         two = outputs(cls().fit(X, y), X)
     python_threads, kernels = set(threading.enumerate()), compiled()

@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from tests.laws.estimators import (
     CLASSES,
+    MANY,
     SINGLE,
     assert_close,
     assert_same_bits,
@@ -166,7 +167,7 @@ def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
 
 @each_estimator
 def test_reading_an_array_changes_no_bit(cls):
-    X, y = table(cls, rows=3000)
+    X, y = table(cls, rows=MANY.get(cls.__name__, 3000))
     one, two = repeatable(cls).fit(X, y), repeatable(cls).fit(surefit.read(X, target=y))
     assert_same_bits(learned(one), learned(two))
     assert_same_bits(outputs(one, X), outputs(two, X))

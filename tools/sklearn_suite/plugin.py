@@ -25,7 +25,6 @@ from surefit.models.base import Estimator
 PACKAGES = (
     "cluster",
     "mixture",
-    "manifold",
     "linear_model",
     "naive_bayes",
     "discriminant_analysis",

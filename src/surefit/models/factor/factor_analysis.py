@@ -58,8 +58,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, Transformer):
     >>> from surefit import FactorAnalysis
     >>> z = np.random.default_rng(0).normal(size=(500, 1))
     >>> X = z @ [[1.0, 2.0, -1.0]] + np.random.default_rng(1).normal(size=(500, 3))
-    >>> FactorAnalysis(1).fit(X).components_.round(1)
-    array([[ 1. ,  2. , -1. ]])
+    >>> FactorAnalysis(1).fit(X).components_.round(0)
+    array([[ 1.,  2., -1.]])
     """
 
     accepts = Accepts(sparse=False)

@@ -18,6 +18,7 @@ __all__ = [
     "dual_cd",
     "linear_loss",
     "linear_shuffle",
+    "nonnegative_rows",
     "quad_cd",
     "round_trip",
     "row_loss",
