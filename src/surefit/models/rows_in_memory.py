@@ -33,7 +33,7 @@ def gathered(source: Source) -> Batch:
     offsets = [batch.offset for batch in batches if batch.offset is not None]
     return Batch(
         X,
-        np.concatenate([np.asarray(b.y) for b in batches]),
+        None if batches[0].y is None else np.concatenate([np.asarray(b.y) for b in batches]),
         None if plain else np.concatenate(weights),
         offset=np.concatenate(offsets) if offsets else None,
     )
