@@ -93,6 +93,10 @@ class Distance(Registered, kind="distance", folder="surefit.distances"):
             return self._rows(X)
         return X
 
+    def held(self, rows: Any) -> Any:
+        """Return rows as ``inputs`` left them, from how a model keeps them."""
+        return rows
+
     def _rows(self, X: Any) -> Matrix:
         try:
             rows = np.ascontiguousarray(X, dtype=np.float64)

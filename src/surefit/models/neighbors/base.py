@@ -27,7 +27,6 @@ from surefit.engine.base import Engine
 from surefit.engine.serial import Serial
 from surefit.kernels import Kernel
 from surefit.models.base import Estimator, Learned, admitted
-from surefit.models.neighbors.evidence import row_evidence
 from surefit.models.neighbors.rows import GraphRows, HeldRows, StreamedRows
 from surefit.models.rows_in_memory import MOST_BYTES, gathered
 from surefit.stats.spread import Spread
@@ -35,6 +34,9 @@ from surefit.stats.spread import Spread
 Algorithm = Literal["auto", "ball_tree", "kd_tree", "brute"]
 Metric = str | Distance | Kernel | Callable[..., Any]
 SAMPLE = 32  # queries that a certificate asks again
+COMPARED = 500  # rows that are compared with each other for the diagnosis
+ASKED = 100  # rows whose nearest of all is looked at
+NEAREST = 10
 CELLS = 2**21  # numbers that these may take at a fit; verify asks all of them
 
 
@@ -174,7 +176,7 @@ class NeighborModel(Estimator, abstract=True):
 
     def _held(self) -> Any:
         """The rows as they were given."""
-        return _restored(self.rows_)
+        return self.distance_.held(_restored(self.rows_))
 
     def _evidence(self) -> dict[str, Any]:
         kept = self._ready()
@@ -354,14 +356,10 @@ class NeighborModel(Estimator, abstract=True):
 
     def _changeable(self) -> HeldRows:
         """A copy of the index that may be changed, so that a step that fails changes nothing."""
-        import copy
-
         kept = self._ready()
         if not isinstance(kept, HeldRows) or self.distance_.takes == "pairs":
             raise DataError("rows can be added and removed where they are held in memory, and are rows.")
-        made = copy.copy(kept)
-        made._parts = [copy.copy(part) for part in kept._parts]
-        return made
+        return kept.copied()
 
     # --- questions ---
 
@@ -675,3 +673,42 @@ def _keys(rows: Any, targets: Any, weights: Any) -> Iterator[bytes]:
 
 def _equal(one: Any, other: Any) -> bool:
     return bool(np.all(one == other))
+
+
+def row_evidence(rows: Any, distance: Distance, index: Index, codes: Any) -> dict[str, Any]:
+    """Spreads of columns, how unlike distances are, hubs, and equal rows of unlike classes.
+
+    distance_spread: the mean distance of a sample of rows over the mean distance of the nearest. hubs: how
+    often the row that is the nearest most often is one of the nearest of another, how often on average, and
+    its number. clashing_rows: pairs of numbers of equal rows with other classes.
+    """
+    count = length(rows)
+    if count < 3:
+        return {}
+    evidence: dict[str, Any] = {}
+    places = np.linspace(0, count - 1, min(COMPARED, count)).astype(np.int64)
+    sample = rows[places]
+    dense = isinstance(sample, np.ndarray) and sample.dtype.kind == "f"
+    if dense and distance.name in ("euclidean", "manhattan", "minkowski", "chebyshev", "sqeuclidean"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            evidence["distance_columns"] = np.asarray(sample.std(axis=0), dtype=np.float64)
+    slow = distance.name == "from_function" or (distance.takes != "rows" and len(places) > 100)
+    if not slow and len(places) > NEAREST:
+        among = search.build(sample, distance, algorithm="brute")
+        found = among.nearest(None, NEAREST)
+        things = distance.inputs(sample)
+        with np.errstate(over="ignore", invalid="ignore"):
+            some = distance.between(things[:ASKED], things)
+            nearest = found.distance[: min(ASKED, len(places)), 0]
+            evidence["distance_spread"] = (float(some.mean()), float(nearest.mean()), len(places))
+        often = np.bincount(found.index.ravel(), minlength=len(places))
+        evidence["hubs"] = (int(often.max()), NEAREST, int(places[often.argmax()]), len(places))
+    if codes is not None and np.ndim(codes) == 1 and not slow:
+        asked = np.linspace(0, count - 1, min(ASKED, count)).astype(np.int64)
+        near = index.nearest(rows[asked], min(3, count))
+        unlike = (near.distance == 0) & (codes[near.index] != codes[asked][:, None])
+        evidence["clashing_rows"] = (
+            [(int(asked[i]), int(near.index[i, j])) for i, j in np.argwhere(unlike)],
+            len(asked),
+        )
+    return evidence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -48,6 +49,12 @@ class HeldRows:
     def main(self) -> Index:
         """The index over the largest part."""
         return max(self._parts, key=lambda part: len(part.number)).index
+
+    def copied(self) -> HeldRows:
+        """The same rows behind the same indexes, which may be changed without changing these."""
+        made = copy(self)
+        made._parts = [copy(part) for part in self._parts]
+        return made
 
     def add(self, X: Any) -> None:
         """Take in rows, after those that are there."""
@@ -123,7 +130,8 @@ def _joined(one: Any, two: Any) -> Any:
         return vstack([one, two], format="csr")
     if isinstance(one, np.ndarray):
         return np.concatenate([one, two])
-    return type(one)(np.concatenate([one.items, two.items]))
+    items = "items" if hasattr(one, "items") else "values"  # of objects, or of coded cells
+    return type(one)(np.concatenate([getattr(one, items), getattr(two, items)]))
 
 
 def _padded(distance: Matrix, number: NDArray[np.int64], k: int) -> tuple[Matrix, NDArray[np.int64]]:
