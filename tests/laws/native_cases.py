@@ -14,6 +14,7 @@ from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
 from surefit.core.native.neighbours.point_tree import grow_point_tree
+from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
 from surefit.core.native.trees.forest_grow import Sample, forest_grow
@@ -32,6 +33,7 @@ TABLE = SimpleNamespace(l1=np.full(12, 0.01), l2=np.full(12, 0.1), lower=-FREE, 
 CHANCES = X**2 / (X**2).max()
 POSITIVE = np.abs(X[:, 0]) + 0.1
 TARGET = X @ np.linspace(-1.0, 1.0, 12) + 1.0
+MIXTURE = NormalMixture(X[:2], np.stack([np.triu(SQUARE[:12, :12]) / 20] * 2), np.array([-1.0, -2.0]))
 
 
 class Writing:
@@ -303,6 +305,8 @@ CASES = {
     "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
+    "mixture_sums.mixture_sums": ("mixture_sums", "mixture_sums", (X, POSITIVE, MIXTURE)),
+    "mixture_sums.mixture_scores": ("mixture_sums", "mixture_scores", (X, MIXTURE)),
     "normal_scores.normal_scores": ("normal_scores", "normal_scores", (X, X[:3], X[3:6] ** 2, X[0, :3])),
     "normal_scores.best_normal": ("normal_scores", "best_normal", (X, X[:3], X[3:6] ** 2, X[0, :3])),
     "round_trip.round_trip": (

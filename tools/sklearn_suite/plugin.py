@@ -23,6 +23,8 @@ import surefit
 from surefit.models.base import Estimator
 
 PACKAGES = (
+    "mixture",
+    "manifold",
     "linear_model",
     "naive_bayes",
     "decomposition",

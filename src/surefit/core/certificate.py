@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, Literal
@@ -47,6 +47,11 @@ _SENTENCES: Mapping[str, str] = {
     ),
 }
 
+STATED = 1e-12  # of what an objective is measured by: what adding it up in another order may change
+STATED_OBJECTIVE = "change of the objective that the fit stated, relative to the loss of a constant"
+
+STEP = "largest Newton step of a coefficient, relative to the largest coefficient"
+
 
 class CertificateWarning(SurefitWarning, ConvergenceWarning):  # type: ignore[misc]  # has no types
     """The fit ended, but its certificate does not hold to the tolerance asked for."""
@@ -88,10 +93,36 @@ class Certificate:
         if self.holds and self.tolerance == float("inf"):
             return sentence
         verdict = "within" if self.holds else "NOT within"
-        return f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
+        sentence = f"{sentence[:-1]}, {verdict} the tolerance of {self.tolerance:.3g}."
+        if STEP not in self.parts:
+            return sentence
+        step = f"{self.parts[STEP]:.3g}"
+        return f"{sentence} A Newton step moves no coefficient by more than {step} of the largest."
 
     def __str__(self) -> str:
         return self.statement
+
+    def restated(self, again: Certificate) -> Certificate:
+        """Return a certificate that was computed again, if it finds the objective that this one states.
+
+        A tolerance is an allowance for solvers. What was solved has one objective, to the last digits, and
+        parameters, labels or weights that were changed since have another: the certificate then says so.
+
+        >>> parts = {"objective": 1.0, "scale": 2.0}
+        >>> fit = Certificate("optimal", "gap", 1e-6, 1e-4, parts)
+        >>> fit.restated(replace(fit, parts={**parts, "objective": 1.000001})).holds
+        False
+        """
+        if not (again.holds and {"objective", "scale"} <= self.parts.keys() & again.parts.keys()):
+            return again
+        stated, scale = self.parts["objective"], self.parts["scale"]
+        moved = abs(again.parts["objective"] - stated)
+        allowed = STATED * max(scale, abs(stated)) + again.parts.get("rounding", 0.0)
+        if moved <= allowed:
+            return again
+        return replace(
+            again, claim="measured", measure=STATED_OBJECTIVE, value=moved / scale, tolerance=allowed / scale
+        )
 
     def view(self) -> Mapping[str, Any]:
         """Return the certificate as plain numbers and words, for files and reports."""

@@ -17,7 +17,7 @@ from surefit.data.read import read
 from surefit.evaluate.persistence import Saved
 from surefit.io.load import load
 from surefit.io.records import is_left_out, is_pipeline
-from surefit.models.base import Estimator, admitted, certify
+from surefit.models.base import Estimator, admitted, certify_in_units
 from surefit.models.prepare.encoders.cross_fitting import CrossFitOverSources
 
 
@@ -26,9 +26,10 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also:
     """Recompute the certificate of a fitted model, or of a model file, from the data that it was fitted to.
 
     The path is independent of the fit and calls no solver. ``verify(...).holds`` is False when the model, a
-    label or a weight was changed. ``also``: what else ``fit`` was given, such as an offset. Of a pipeline
-    every step is verified, on the rows that the steps before it give; the first whose certificate does not
-    hold is returned, or else the last.
+    label or a weight was changed. Of coefficients that minimise a smooth objective the statement says how far
+    a Newton step would move them, and ``witness["steps"]`` has the step of each in its own units. ``also``:
+    what else ``fit`` was given, such as an offset. Of a pipeline every step is verified, on the rows that the
+    steps before it give; the first whose certificate does not hold is returned, or else the last.
 
     >>> import surefit
     >>> X, y = [[0], [1], [2]], [1.0, 2.0, 6.0]
@@ -49,7 +50,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None, **also:
             f"only surefit's own estimators have a certificate to verify, not a {type(model).__name__}."
         )
     check_is_fitted(model)
-    return certify(model, admitted(model, X, y, sample_weight, reset=False, **also))
+    return certify_in_units(model, admitted(model, X, y, sample_weight, reset=False, **also))
 
 
 def _verify_steps(model: Any, X: Any, y: Any, weight: Any) -> Certificate:

@@ -13,6 +13,8 @@ from surefit.core.errors import RefusalError
 from surefit.kernels.base import length
 from surefit.kernels.conversion import as_kernel
 
+MOST_COLUMNS = 1000  # by which equal rows are put in order
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PivotedCholesky:
@@ -65,7 +67,8 @@ def pivoted_cholesky(
     factor, errors = np.zeros((most, n)), [total]
     pivots: list[int] = []
     while len(pivots) < most and errors[-1] > tolerance * total:
-        step, pivot = len(pivots), int(left.argmax())
+        step = len(pivots)
+        pivot = int(left.argmax()) if pivots else _first(left, X)
         column = K[:, pivot] if compared.takes == "gram" else compared(X, X[pivot : pivot + 1])[:, 0]
         row = column - factor[:step, pivot] @ factor[:step]
         row /= np.sqrt(left[pivot])
@@ -78,3 +81,15 @@ def pivoted_cholesky(
     return PivotedCholesky(
         np.ascontiguousarray(factor[: len(pivots)].T), np.array(pivots, dtype=np.int64), np.array(errors)
     )
+
+
+def _first(left: Vector, X: Any) -> int:
+    """The first pivot: where several are equal, as for kernels of the distance, the least row, so that the
+    order of rows does not matter.
+    """
+    alike = np.flatnonzero(left >= left.max() * (1 - 1e-12))
+    rows = X[alike] if len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtype") else None
+    if len(alike) == 1 or rows is None or rows.dtype.kind not in "fiu" or rows.shape[1] > MOST_COLUMNS:
+        return int(alike[0])
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    return int(alike[np.lexsort(rows.T[::-1])[0]])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, cast
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, _clone_parametrized
@@ -13,7 +13,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.blas_threads import one_blas_thread
-from surefit.core.certificate import Certificate, CertificateWarning
+from surefit.core.certificate import STEP, Certificate, CertificateWarning
 from surefit.core.diagnosis import Diagnosis, diagnose
 from surefit.core.errors import DataError, SurefitError, warn
 from surefit.core.parameters import validate
@@ -28,6 +28,9 @@ from surefit.data.write import write_columns
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.candidate import Candidate
 from surefit.models.float_range import FEW, refuse_endless_answers, refuse_extreme_columns
+
+if TYPE_CHECKING:
+    from surefit.solvers.objective.newton_step import NewtonStep
 
 PLAIN = {type(None), bool, int, float, str}
 ALSO_CLONED = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}  # beside the parameters
@@ -81,6 +84,10 @@ class Estimator(
     @abstractmethod
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """Recompute the certificate of the fitted parameters from data, by a path that calls no solver."""
+
+    def _newton_steps(self, source: Source, engine: Engine) -> Sequence[NewtonStep] | None:
+        """How far Newton steps would move the coefficients of each target; None where there are none."""
+        return None
 
     def _accepted(self) -> Accepts:
         """What this instance can be fed; for most, what its class says."""
@@ -268,7 +275,20 @@ def admitted(
 
 def certify(model: Estimator, source: Source, engine: Engine | None = None) -> Certificate:
     """Recompute the certificate of a fitted model from the rows that it was fitted to, without a solver."""
-    return model._certify(source, choose_engine(source) if engine is None else engine)
+    again = model._certify(source, choose_engine(source) if engine is None else engine)
+    return model.certificate_.restated(again)
+
+
+def certify_in_units(model: Estimator, source: Source) -> Certificate:
+    """Recompute a certificate, and state beside it how far each coefficient can be from the best one."""
+    engine = choose_engine(source)
+    found = certify(model, source, engine)
+    steps = model._newton_steps(source, engine) if found.claim in ("optimal", "stationary") else None
+    if not steps:
+        return found
+    parts = {**found.parts, STEP: max(step.share for step in steps)}
+    each = steps[0].steps if len(steps) == 1 else np.column_stack([step.steps for step in steps])
+    return replace(found, parts=parts, witness={**found.witness, "steps": each})
 
 
 def fit_admitted(model: Estimator, source: Source) -> Estimator:

@@ -17,13 +17,14 @@ from surefit.data.batches.batch import Batch
 from surefit.data.door import admit_rows, is_streamed
 from surefit.data.schema import Column
 from surefit.data.source import MappedSource, Source, is_source
+from surefit.models.base import Estimator
 from surefit.models.float_range import FEW, refuse_endless_answers
 from surefit.models.updating import OneStatistic
 
 _FLOATS = (np.float64, np.float32)
 
 
-class _InMemory(TransformerMixin, OneStatistic, abstract=True):
+class _InMemory(TransformerMixin, Estimator, abstract=True):
     """The map over rows in memory; scikit-learn wraps its ``transform`` for ``set_output``."""
 
     returns_missing: ClassVar[bool] = False  # whether NaN may stand for something that is there
@@ -72,8 +73,8 @@ class _OverSources:
         return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
 
 
-class Transformer(_OverSources, _InMemory, abstract=True):
-    """A fit that is one statistic, and a map over rows.
+class RowMap(_OverSources, _InMemory, abstract=True):
+    """A fit of any kind, and a map over rows.
 
     A family writes ``_transform`` for checked rows. ``set_output`` and frames in memory work as in
     scikit-learn. For a source, ``transform`` returns another source, with target and weights beside their
@@ -91,8 +92,12 @@ class Transformer(_OverSources, _InMemory, abstract=True):
         return tags
 
 
-class Invertible(Transformer, abstract=True):
-    """A transformer that can be undone."""
+class Transformer(RowMap, OneStatistic, abstract=True):
+    """A map over rows whose fit is one statistic."""
+
+
+class InvertibleMap(RowMap, abstract=True):
+    """A map over rows that can be undone."""
 
     @abstractmethod
     def _inverse_transform(self, X: Any) -> Any:
@@ -120,6 +125,10 @@ class Invertible(Transformer, abstract=True):
         return (
             np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if names is None else names
         )
+
+
+class Invertible(InvertibleMap, Transformer, abstract=True):
+    """A transformer that can be undone."""
 
 
 class ColumnwiseTransformer(OneToOneFeatureMixin, Invertible, abstract=True):

@@ -12,6 +12,7 @@ from surefit.plots.importance import plot_worths as plot_worths
 from surefit.plots.landscape import plot_landscape as plot_landscape
 from surefit.plots.limits import plot_running_means as plot_running_means
 from surefit.plots.limits import plot_standardised_sums as plot_standardised_sums
+from surefit.plots.mixture import plot_mixture as plot_mixture
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path
 from surefit.plots.scores.bias_variance import plot_bias_variance as plot_bias_variance

@@ -1,11 +1,12 @@
 """How a value becomes JSON and arrays, and back.
 
 Plain JSON values stand for themselves. Everything else is an object with one key that starts with ``$``: an
-array by its name in the file, a string array by its bytes and offsets, a float that JSON lacks or a type of
-numbers by its name, a tuple by its list, a statistic by its registered name and fields, a loss, penalty,
-kernel, metric or split of surefit by its registered name and options, a distribution of scipy by its name and
-numbers. Nothing else can be written, so nothing else can be read. Models inside of models are the callers' to
-describe and to build: ``nested`` does, and what it makes of one stands under ``$model``.
+array by its name in the file, a sparse matrix by its three arrays, a string array by its bytes and offsets, a
+float that JSON lacks or a type of numbers by its name, a tuple by its list, a statistic by its registered
+name and fields, a loss, penalty, kernel, metric or split of surefit by its registered name and options, a
+distribution of scipy by its name and numbers. Nothing else can be written, so nothing else can be read.
+Models inside of models are the callers' to describe and to build: ``nested`` does, and what it makes of one
+stands under ``$model``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError, RegistryError
@@ -52,6 +54,10 @@ def encode(value: Any, arrays: Arrays, where: str, nested: Describe | None = Non
         return number if math.isfinite(number) else {"$float": repr(number)}
     if isinstance(value, np.ndarray):
         return _encode_array(value, arrays, where, nested)
+    if sparse.issparse(value) and value.format == "csr":
+        parts = (value.data, value.indices.astype(np.int64), value.indptr.astype(np.int64))
+        rows = [_encode_array(part, arrays, where, nested) for part in parts]
+        return {"$csr": rows, "shape": list(value.shape)}
     if isinstance(value, np.dtype | type) and value in _NUMBERS.values():
         return {"$dtype": np.dtype(value).name}
     if isinstance(value, tuple):
@@ -132,6 +138,10 @@ def decode(
         return _array(arrays, content).reshape(_shape(value))
     if tag == "$strings":
         return _decode_strings(value, arrays)
+    if tag == "$csr":
+        return _decode_csr(
+            [decode(part, arrays, depth + 1) for part in _expect(content, list)], _shape(value)
+        )
     if tag == "$objects":
         items = _expect(content, list)
         array = np.empty(len(items), dtype=object)
@@ -244,6 +254,29 @@ def _decode_strings(
     except UnicodeDecodeError:
         raise FormatError("the file's strings are not valid UTF-8.") from None
     return np.array(items, dtype=kind).reshape(shape)
+
+
+def _decode_csr(parts: list[Any], shape: tuple[int, ...]) -> Any:
+    """A sparse matrix, whose columns and rows are where its shape says."""
+    if (
+        len(parts) != 3
+        or len(shape) != 2
+        or not all(isinstance(p, np.ndarray) and p.ndim == 1 for p in parts)
+    ):
+        raise FormatError("the file's sparse matrix is damaged.")
+    data, columns, starts = parts
+    whole = columns.dtype == np.int64 and starts.dtype == np.int64 and data.dtype.kind == "f"
+    if (
+        not whole
+        or len(starts) != shape[0] + 1
+        or starts[0] != 0
+        or starts[-1] != len(columns)
+        or len(data) != len(columns)
+        or (np.diff(starts) < 0).any()
+        or (len(columns) and not (columns.min() >= 0 and columns.max() < shape[1]))
+    ):
+        raise FormatError("the file's sparse matrix is damaged.")
+    return sparse.csr_matrix((data, columns, starts), shape=shape)
 
 
 def _build(cls: Any, content: Mapping[str, Any]) -> Any:

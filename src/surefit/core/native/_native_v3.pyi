@@ -1241,6 +1241,40 @@ def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: 
 @overload
 def log_score(chance: F64, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
 @overload
+def mixture_sums(
+    X: F32,
+    weight: F64 | None,
+    mean: F64,
+    factor: F64,
+    offset: F64,
+    diagonal: bool,
+    total: F64,
+    first: F64,
+    square: F64,
+    threads: int,
+) -> float: ...
+@overload
+def mixture_sums(
+    X: F64,
+    weight: F64 | None,
+    mean: F64,
+    factor: F64,
+    offset: F64,
+    diagonal: bool,
+    total: F64,
+    first: F64,
+    square: F64,
+    threads: int,
+) -> float: ...
+@overload
+def mixture_scores(
+    X: F32, mean: F64, factor: F64, offset: F64, diagonal: bool, out: F64, threads: int
+) -> None: ...
+@overload
+def mixture_scores(
+    X: F64, mean: F64, factor: F64, offset: F64, diagonal: bool, out: F64, threads: int
+) -> None: ...
+@overload
 def column_moments(
     X: F32, weight: F64 | None, mean: F64, scatter: F64, minimum: F64, maximum: F64, threads: int
 ) -> float: ...

@@ -7,4 +7,4 @@ proves that no others are better; ``incremental_pca.py`` takes rows in pieces. T
 ``solvers/linalg/principal_axes.py`` and ``solvers/linalg/randomized_svd.py``.
 """
 
-__all__ = ["pca"]
+__all__ = ["optimality", "pca"]

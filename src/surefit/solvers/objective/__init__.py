@@ -4,7 +4,8 @@
 of a user's own function, ``constrained_function`` one with constraints that are functions. ``solver`` holds
 the contract ``Solver``, what it needs and returns, and ``choose``, which says who suits. A point is proved
 by ``gap``, the duality gap from the data alone, and where there is none by ``newton_decrement``, whose
-second derivatives ``centred_hessian`` forms without cancellation. ``subsample`` starts a solver near the
+second derivatives ``centred_hessian`` forms without cancellation; ``newton_step`` says how far coefficients
+can be from the best, in their own units. ``subsample`` starts a solver near the
 answer, ``by_output`` runs it target by target.
 
 To add an objective: a class below ``Objective`` with ``at`` and ``certificate``.
@@ -18,6 +19,7 @@ __all__ = [
     "function",
     "gap",
     "newton_decrement",
+    "newton_step",
     "solver",
     "subsample",
 ]

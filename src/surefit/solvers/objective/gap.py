@@ -37,7 +37,7 @@ a millionth of its columns has a millionth of their pull, and as much to gain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -213,6 +213,12 @@ def proved(
         return Certificate("stationary", UNPENALISED_COSINE, left, tolerance, parts, witness)
     measure = "duality gap, relative to the loss of a constant"
     return Certificate("optimal", measure, max(gap / scale, left), tolerance, parts, witness)
+
+
+def worst(proofs: Sequence[Certificate]) -> Certificate:
+    """Return the certificate with the greatest value, its objective the sum of all."""
+    found = max(proofs, key=lambda proof: proof.value if np.isfinite(proof.value) else np.inf)
+    return replace(found, parts={**found.parts, "objective": sum(p.parts["objective"] for p in proofs)})
 
 
 def duality_gap(objective: MeanLoss, w: Vector, slopes: Vector | None = None) -> Gap:

@@ -228,7 +228,11 @@ class BayesNet:
         """The number of variables of the largest clique less one; the cost of inference grows with it."""
         return self._shape.width
 
-    def _tree(self, most: int = MOST_ENTRIES) -> JunctionTree:
+    def junction_tree(self, most: int = MOST_ENTRIES) -> JunctionTree:
+        """Return the tree of cliques that answers come from; it is made once.
+
+        most: how many entries its cliques may have together; more are refused before memory is taken.
+        """
         if "_joined" not in self.__dict__:
             factors = [
                 (tuple(self._number[name] for name in (*table.given, variable)), table.values)
@@ -259,7 +263,7 @@ class BayesNet:
         return found
 
     def _calibrated(self, evidence: Mapping[str, Any] | None, soft: Mapping[str, Any] | None) -> Calibrated:
-        return self._tree().calibrate(self._known(evidence), self._soft(soft))
+        return self.junction_tree().calibrate(self._known(evidence), self._soft(soft))
 
     # --- exact answers ---
 
@@ -276,7 +280,7 @@ class BayesNet:
             return 0.0
         if len(both) == len(self.tables) and not given:
             return math.exp(self.log_joint(event))
-        tree = self._tree()
+        tree = self.junction_tree()
         below = tree.log_probability(self._known(given)) if given else 0.0
         if below == -math.inf:
             raise DataError("the evidence has probability 0, so nothing has a probability given it.")
@@ -369,7 +373,7 @@ class BayesNet:
 
         The probability is that of these states and the evidence; of equal ones the first states are taken.
         """
-        places, log_value = self._tree().most_probable(self._known(evidence))
+        places, log_value = self.junction_tree().most_probable(self._known(evidence))
         found = {name: self.states[name][place] for name, place in zip(self.nodes, places, strict=True)}
         return found, math.exp(log_value)
 
@@ -419,7 +423,7 @@ class BayesNet:
             values[row] = (1 - value) * spread
             values[(*row, place)] = value
             tables = {**self.tables, name: ConditionalTable(name, values, table.given, table.states)}
-            tree = BayesNet(*tables.values())._tree()
+            tree = BayesNet(*tables.values()).junction_tree()
             below = self._known(evidence)
             both = {**below, **self._known(target)}
             found.append((math.exp(tree.log_probability(both)), math.exp(tree.log_probability(below))))

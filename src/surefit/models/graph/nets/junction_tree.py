@@ -70,6 +70,20 @@ class Calibrated:
         found = self.beliefs[place].sum(axis=axes)
         return np.asarray(found / found.sum())
 
+    def joint(self, variables: tuple[int, ...]) -> Table:
+        """The probabilities of variables that stand together in a clique, with axes in their order."""
+        place = next(p for p, clique in enumerate(self.tree.cliques) if set(variables) <= set(clique))
+        clique, belief = self.tree.cliques[place], self.beliefs[place]
+        found = belief.sum(axis=self.tree.axes_outside(place, variables))
+        left = [v for v in clique if v in variables]
+        found = np.transpose(found, [left.index(v) for v in variables]) / found.sum()
+        if not any(v in self.evidence for v in variables):
+            return np.asarray(found)
+        whole = np.zeros([self.tree.sizes[v] for v in variables])
+        seen = self.evidence
+        whole[tuple(slice(seen[v], seen[v] + 1) if v in seen else slice(None) for v in variables)] = found
+        return whole
+
     def disagreement(self) -> float:
         """How far the marginals of two neighbouring cliques over their separator are apart, at most."""
         worst = 0.0

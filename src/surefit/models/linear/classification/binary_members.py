@@ -25,7 +25,7 @@ from surefit.data.door import Accepts
 from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, MappedSource, Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.base import Estimator, Learned
+from surefit.models.base import Estimator, Learned, certify
 from surefit.models.baseline.majority import MajorityClassifier
 from surefit.models.ensemble import accepted_by
 
@@ -169,7 +169,7 @@ class BinaryMembers(ClassifierMixin, Estimator, abstract=True):
         alike = set() if isinstance(self.estimator, MajorityClassifier) else alike
         sources = self._sources(source, alike)
         proofs = [
-            member._certify(part, engine)
+            certify(member, part, engine)
             for member, part in zip(self.estimators_, sources, strict=True)
             if isinstance(member, Estimator)
         ]

@@ -2,7 +2,7 @@
 
 ``base`` predicts from coefficients and an intercept, ``class_scores`` does so for classes. ``mean_loss`` is
 the road from a source to a proved answer for whatever minimises mean loss plus penalty, ``nonsmooth_loss``
-the part of it for nonsmooth losses, whose solvers need all rows in memory. On that road ``constraints``
+gathers the rows of nonsmooth losses, whose solvers need all of them in memory. On that road ``constraints``
 bounds or orders coefficients, ``offset`` adds given values to scores, ``penalised_intercept`` and
 ``sparse_coefficients`` change how the parameters are kept, ``leverage`` looks for rows and columns that
 deserve a second look, and ``separation`` for separable classes, which have no finite estimate.

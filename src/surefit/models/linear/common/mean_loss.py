@@ -6,7 +6,7 @@ A model says which loss, which penalty and which solver; what is left is the sam
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from surefit.models.linear.common.separation import separating_evidence
 from surefit.penalties.base import Penalty
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.newton_step import NewtonStep, newton_step
 from surefit.solvers.objective.solver import Solution, Solver, choose, solver_named
 from surefit.stats.moments import Moments
 
@@ -159,6 +160,10 @@ class MeanLossModel(Estimator, abstract=True):
     def _objective(self, source: Source, engine: Engine) -> Objective:
         return self._bound(self._rows_of(source, engine), engine)
 
+    def _fitted_objective(self, source: Source, engine: Engine) -> Objective:
+        """Return the objective with what else of it was fitted, such as a scale."""
+        return self._objective(source, engine)
+
     def _bound(self, source: Source, engine: Engine) -> Objective:
         """Bind a source that is as the loss wants it."""
         schema = source.schema
@@ -230,9 +235,16 @@ class MeanLossModel(Estimator, abstract=True):
         return np.concatenate([coef, np.asarray(self.intercept_)[None]]) if self.fit_intercept else coef
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        objective, witness = self._objective(source, engine), self.certificate_.witness
+        objective, witness = self._fitted_objective(source, engine), self.certificate_.witness
         with np.errstate(all="ignore"):
             return objective.certificate(self._packed(), self.certificate_.tolerance, witness.get("slopes"))
+
+    def _newton_steps(self, source: Source, engine: Engine) -> Sequence[NewtonStep] | None:
+        objective, packed = self._fitted_objective(source, engine), self._packed()
+        if packed.shape != objective.shape:  # parameters beside coefficients, of a loss of its own
+            return None
+        step = newton_step(objective, packed)
+        return None if step is None else [step]
 
     def _adopt(self, learned: Learned, schema: Schema) -> None:
         super()._adopt(learned, schema)

@@ -133,10 +133,14 @@ class HuberRegressor(NoInference, LinearPrediction, RegressorMixin, MeanLossMode
         far = partial(_outliers, *objective.split(packed), self.epsilon * scale)
         return np.concatenate(list(objective.engine.map(far, objective.source)))
 
-    def _certify(self, source: Source, engine: Engine) -> Certificate:
-        objective = self._objective(source, engine)
+    def _fitted_objective(self, source: Source, engine: Engine) -> Objective:
+        objective = super()._fitted_objective(source, engine)
         if self.scale is None:
             set_scale(objective, self.scale_)
+        return objective
+
+    def _certify(self, source: Source, engine: Engine) -> Certificate:
+        objective = self._fitted_objective(source, engine)
         slopes = self.certificate_.witness.get("slopes")
         again = objective.certificate(self._packed(), self.certificate_.tolerance, slopes)
         outliers = self._beyond(objective, self._packed(), self.scale_)

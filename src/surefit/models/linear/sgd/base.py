@@ -40,11 +40,11 @@ from surefit.models.linear.sgd.objective_parts import (
     objective_values,
     penalty_named,
     shaped_like,
-    worst,
 )
 from surefit.models.linear.sgd.projection import held_by, with_multipliers, within
 from surefit.models.linear.squares.ridge import NoInference
 from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import worst
 from surefit.solvers.objective.solver import choose
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,13 +65,6 @@ def penalty_named(name: str | None, alpha: float, l1_ratio: float | None) -> Pen
     if name == "l2":
         return L2(alpha)
     return L1(alpha) if name == "l1" else ElasticNet(alpha, l1_ratio=l1_ratio or 0.0)
-
-
-def worst(proofs: Sequence[Certificate]) -> Certificate:
-    """Return the certificate with the greatest value, its objective the sum of all."""
-    worst = max(proofs, key=lambda proof: proof.value if np.isfinite(proof.value) else np.inf)
-    objective = float(sum(proof.parts["objective"] for proof in proofs))
-    return replace(worst, parts={**worst.parts, "objective": objective})
 
 
 def bounded(objective: Objective, found: Certificate) -> Certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -27,6 +28,7 @@ from surefit.models.linear.squares.constrained_squares import ConstrainedSquares
 from surefit.models.linear.squares.ridge import NoInference
 from surefit.models.linear.squares.separable_penalty import Fitted
 from surefit.penalties.elastic_net import ElasticNet as ElasticNetPenalty
+from surefit.solvers.objective.newton_step import NewtonStep, newton_step
 
 Precompute = bool | Literal["auto"] | np.ndarray | list
 Selection = Literal["cyclic", "random"]
@@ -134,13 +136,22 @@ class SparseRegression(NoInference, LinearPrediction, RegressorMixin, Estimator,
         return Learned(parameters, found.certificate, found.evidence)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
-        coef = np.atleast_2d(self.coef_).T
         if self.constraints is not None:
+            coef = np.atleast_2d(self.coef_).T
             return self._constrained().certify(source, engine, coef, self.intercept_)
+        return sparse_fit.recomputed(self._points(source, engine), self.tol)
+
+    def _newton_steps(self, source: Source, engine: Engine) -> Sequence[NewtonStep] | None:
+        if self.constraints is not None:
+            return None
+        steps = [newton_step(objective, packed) for objective, packed in self._points(source, engine)]
+        return [step for step in steps if step is not None]
+
+    def _points(self, source: Source, engine: Engine) -> sparse_fit.Points:
+        """The objective of each target, and where its coefficients are."""
+        coef = np.atleast_2d(self.coef_).T
         intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), coef.shape[1])
-        return sparse_fit.recomputed(
-            source, engine, self._penalty(), coef, intercept, self.fit_intercept, self.tol
-        )
+        return sparse_fit.points(source, engine, self._penalty(), coef, intercept, self.fit_intercept)
 
 
 class ElasticNet(SparseRegression):

@@ -34,6 +34,7 @@ from surefit.penalties.l1 import L1
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.penalties.nonnegative import NonNegative
 from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import worst
 from surefit.solvers.squares.constrained_homotopy import constrained_lasso_path
 from surefit.solvers.squares.homotopy import LassoPath
 from surefit.solvers.squares.level_limits import LevelLimits
@@ -107,7 +108,8 @@ def by_gap(
     reach: how long a coefficient may be in a constraint, which a slope's rounding is multiplied by.
     """
     source, intercept, tolerance = near_zero(source, engine, coef, intercept, fit_intercept, reach)
-    return sparse_fit.recomputed(source, engine, penalty, coef, intercept, fit_intercept, tolerance)
+    each = sparse_fit.points(source, engine, penalty, coef, intercept, fit_intercept)
+    return sparse_fit.recomputed(each, tolerance)
 
 
 def near_zero(
@@ -266,11 +268,11 @@ class ConstrainedPath:
             witness, parts = multipliers(objective, packed)
             witnesses.append(witness)
             left.append(parts["stationarity"])
-        worst = max(proofs, key=lambda proof: proof.value)
+        found = worst(proofs)
         return replace(
-            worst,
-            witness={**worst.witness, **_together(witnesses)},
-            parts={**worst.parts, "stationarity": max(left)},
+            found,
+            witness={**found.witness, **_together(witnesses)},
+            parts={**found.parts, "stationarity": max(left)},
         )
 
 

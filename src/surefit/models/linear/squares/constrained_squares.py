@@ -28,6 +28,7 @@ from surefit.penalties.l2 import L2
 from surefit.penalties.no_penalty import NoPenalty
 from surefit.penalties.nonnegative import NonNegative
 from surefit.solvers.objective.base import Objective
+from surefit.solvers.objective.gap import worst
 from surefit.solvers.objective.solver import Solution, choose
 from surefit.stats.spread import Spread
 
@@ -96,12 +97,12 @@ class ConstrainedSquares:
             found.append((objective, solution, *multipliers(objective, solution.x)))
         objectives, solutions, witnesses, parts = zip(*found, strict=True)
         proofs = [solution.certificate for solution in solutions]
-        worst = int(np.argmax([proof.value for proof in proofs]))
+        proof = worst(proofs)
         balanced = max(part["stationarity"] for part in parts)
         proof = replace(
-            proofs[worst],
-            witness={**proofs[worst].witness, **_together(witnesses)},
-            parts={**proofs[worst].parts, "stationarity": balanced},
+            proof,
+            witness={**proof.witness, **_together(witnesses)},
+            parts={**proof.parts, "stationarity": balanced},
         )
         split = [
             objective.split(solution.x) for objective, solution in zip(objectives, solutions, strict=True)
@@ -124,7 +125,7 @@ class ConstrainedSquares:
         for k in range(coef.shape[1]):
             objective = self.objective(source, engine, k)
             proofs.append(objective.certificate(_packed(objective, coef[:, k], offsets[k]), self.tolerance))
-        return max(proofs, key=lambda proof: proof.value)
+        return worst(proofs)
 
 
 def squared_penalty(strength: float) -> Penalty:

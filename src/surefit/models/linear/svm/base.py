@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from surefit.core.trace import Trace
 from surefit.data.source import ArraySource, Source, in_memory
 from surefit.engine.base import Engine
-from surefit.models.linear.common.nonsmooth_loss import SameObjective, all_in_memory
+from surefit.models.linear.common.mean_loss import MeanLossModel
+from surefit.models.linear.common.nonsmooth_loss import all_in_memory
 from surefit.models.linear.common.penalised_intercept import with_constant_column
 from surefit.models.linear.squares.ridge import NoInference
 from surefit.penalties.base import Penalty
@@ -33,7 +34,7 @@ CLOSEST = 1e-14  # gap: what is below is rounding
 FEW = 1000  # columns whose square costs less than epochs over the rows
 
 
-class LinearSVM(NoInference, SameObjective, abstract=True):
+class LinearSVM(NoInference, MeanLossModel, abstract=True):
     """Minimise the sum of losses times C plus half the squares, or the absolute values, of all coefficients.
 
     The intercept is the coefficient of a column of ``intercept_scaling``, and penalised as such.

@@ -25,7 +25,7 @@ from surefit.models.candidate import Candidate
 from surefit.models.class_weight import ClassWeight, with_class_weight
 from surefit.models.linear.common.class_scores import LinearClassification, SignedTargets
 from surefit.models.linear.common.constraints import Constraints
-from surefit.models.linear.common.nonsmooth_loss import all_in_memory, same_objective
+from surefit.models.linear.common.nonsmooth_loss import all_in_memory
 from surefit.models.linear.common.penalised_intercept import with_constant_column
 from surefit.models.linear.common.sparse_coefficients import SparseCoefficients
 from surefit.models.linear.svm.base import GAP, LinearSVM, changed_rows
@@ -176,8 +176,7 @@ class LinearSVC(SparseCoefficients, LinearClassification, ClassifierMixin, Linea
         packed = self._packed()
         # Of two classes, both halves of their difference have the least squares.
         w = np.array([-packed / 2, packed / 2]) if packed.ndim == 1 else packed.T
-        again = problem.proof(np.ascontiguousarray(w), slopes, self.certificate_.tolerance)
-        return same_objective(again, self.certificate_)
+        return problem.proof(np.ascontiguousarray(w), slopes, self.certificate_.tolerance)
 
     def _parameters(self, objective: Objective, solution: Solution, solver: Solver) -> LinearSVCParameters:
         coef, intercept = self._split(solution.x)
