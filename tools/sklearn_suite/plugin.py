@@ -32,6 +32,7 @@ PACKAGES = (
     "impute",
     "svm",
     "multiclass",
+    "neighbors",
     "tree",
     "ensemble",
 )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError
+from surefit.core.errors import DataError, FormatError, ParameterError, RefusalError, SurefitWarning, warn
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.batches.objects import Objects
@@ -123,7 +123,20 @@ class NeighborModel(Estimator, abstract=True):
         return Learned(parameters, certificate, evidence)
 
     def _check_counts(self) -> None:
-        """Refuse parameters that do not go together."""
+        """Refuse a tree for differences to a power below 1, whose sums are no metric."""
+        distance = self._given_distance()
+        if distance.name != "minkowski" or distance.metric:
+            return
+        if self.algorithm in ("kd_tree", "ball_tree"):
+            raise ParameterError(
+                f'algorithm="{self.algorithm}" does not support 0 < p < 1 for the Minkowski metric. To '
+                'resolve this problem either set p >= 1 or algorithm="brute".'
+            )
+        warn(
+            "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution "
+            "with `algorithm='brute'`.",
+            SurefitWarning,
+        )
 
     def _parameters(self, source: Source, engine: Engine) -> Any:
         distance = self._given_distance()
@@ -154,6 +167,8 @@ class NeighborModel(Estimator, abstract=True):
     def _build(self, X: Any) -> Index:
         asked = self.n_neighbors if isinstance(self.n_neighbors, int) else 5
         algorithm: Algorithm = self.algorithm
+        if self.distance_.name == "minkowski" and not self.distance_.metric:
+            algorithm = "brute"
         if self.distance_.takes == "pairs":
             algorithm = "auto"
         return search.build(
@@ -366,6 +381,8 @@ class NeighborModel(Estimator, abstract=True):
     def _over(self, method: Callable[[Any], Any], X: Any) -> list[Any]:
         """Apply a method to checked rows: one answer, or for a source one a batch."""
         check_is_fitted(self)
+        if X is None:  # the rows held, each left out in turn
+            return [method(None)]
         rows = admit_rows(self, self._accepted(), X)
         if not isinstance(rows, MappedSource):
             return [method(rows)]

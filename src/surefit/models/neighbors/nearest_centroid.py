@@ -104,13 +104,13 @@ class NearestCentroid(ClassifierMixin, Estimator):
         total = weight.sum()
         scatter = weight @ (X - centroids[codes]) ** 2
         deviation = np.sqrt(scatter / max(total - len(classes), 1e-12 * total))
+        if not (deviation > 0).any() and not np.ptp(X, axis=0).any():
+            raise DataError("All features have zero variance. Division by zero: give columns that vary.")
         moved = centroids - centre
         scale = np.sqrt(np.maximum(1 / counts - 1 / total, 0.0))[:, None]
         size = scale * (deviation + np.median(deviation))
         deviations = np.divide(moved, size, out=np.zeros_like(moved), where=size > 0)
         if self.shrink_threshold is not None:
-            if not (deviation > 0).any():
-                raise DataError("All features have zero variance. Division by zero.")
             deviations = np.sign(deviations) * np.maximum(np.abs(deviations) - self.shrink_threshold, 0.0)
             centroids = centre + deviations * size
         return CentroidParameters(centroids, deviations, deviation, self._prior(counts / total), classes)

@@ -241,9 +241,11 @@ class GraphRows:
         self.rows = int(graph.shape[1])
 
     def _lists(self, Q: Any, own: bool) -> Lists:
+        from scipy.sparse import csr_matrix
+
         from surefit.core.errors import DataError
 
-        graph = (self.graph if Q is None else Q).tocsr()
+        graph = csr_matrix(self.graph if Q is None else Q)
         if graph.nnz and graph.data.min() < 0:
             raise DataError("Negative values in data passed to precomputed distance matrix.")
         query = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))

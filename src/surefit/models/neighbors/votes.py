@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, FormatError
@@ -172,6 +173,9 @@ class ClassVotes(ClassifierMixin, NeighborModel, abstract=True):
         """Return the share of each class in the votes of each row's neighbours; a list for several
         outputs.
         """
+        if X is None:
+            check_is_fitted(self)
+            return self._shares(None)
         shares = self._answer(lambda rows: self._side_by_side(self._shares(rows)), X, to, self._class_names())
         several = isinstance(getattr(self, "classes_", None), list)
         return self._by_output(shares) if several and shares is not None else shares
