@@ -200,6 +200,15 @@ from surefit.models.mixture.bernoulli_mixture import BernoulliMixture as Bernoul
 from surefit.models.mixture.categorical_mixture import CategoricalMixture as CategoricalMixture
 from surefit.models.mixture.gaussian_mixture import GaussianMixture as GaussianMixture
 from surefit.models.mixture.mixture import Mixture as Mixture
+from surefit.models.neighbors.classifier import KNeighborsClassifier as KNeighborsClassifier
+from surefit.models.neighbors.classifier import RadiusNeighborsClassifier as RadiusNeighborsClassifier
+from surefit.models.neighbors.lvq import LVQClassifier as LVQClassifier
+from surefit.models.neighbors.nearest_centroid import NearestCentroid as NearestCentroid
+from surefit.models.neighbors.regressor import KNeighborsRegressor as KNeighborsRegressor
+from surefit.models.neighbors.regressor import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from surefit.models.neighbors.transformers import KNeighborsTransformer as KNeighborsTransformer
+from surefit.models.neighbors.transformers import RadiusNeighborsTransformer as RadiusNeighborsTransformer
+from surefit.models.neighbors.unsupervised import NearestNeighbors as NearestNeighbors
 from surefit.models.prepare.encoders.contrast_encoder import ContrastEncoder as ContrastEncoder
 from surefit.models.prepare.encoders.one_hot_encoder import OneHotEncoder as OneHotEncoder
 from surefit.models.prepare.encoders.ordinal_encoder import OrdinalEncoder as OrdinalEncoder

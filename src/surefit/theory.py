@@ -12,6 +12,16 @@ distances.
 """
 
 from surefit.evaluate.theory.curse_of_dimensionality import cube_edge as cube_edge
+from surefit.evaluate.theory.curse_of_dimensionality import distance_contrast as distance_contrast
+from surefit.evaluate.theory.curse_of_dimensionality import empty_cube_edge as empty_cube_edge
+from surefit.evaluate.theory.curse_of_dimensionality import empty_cube_probability as empty_cube_probability
+from surefit.evaluate.theory.curse_of_dimensionality import label_disagreement as label_disagreement
+from surefit.evaluate.theory.curse_of_dimensionality import nearest_neighbor_bound as nearest_neighbor_bound
+from surefit.evaluate.theory.curse_of_dimensionality import nearest_neighbor_excess as nearest_neighbor_excess
+from surefit.evaluate.theory.curse_of_dimensionality import nearest_neighbor_rows as nearest_neighbor_rows
+from surefit.evaluate.theory.curse_of_dimensionality import shell_share as shell_share
+from surefit.evaluate.theory.curse_of_dimensionality import sphere_share as sphere_share
+from surefit.evaluate.theory.curse_of_dimensionality import sphere_volume as sphere_volume
 from surefit.evaluate.theory.finite_hypotheses import all_hypotheses as all_hypotheses
 from surefit.evaluate.theory.finite_hypotheses import averaged_hypotheses as averaged_hypotheses
 from surefit.evaluate.theory.finite_hypotheses import hypothesis_posterior as hypothesis_posterior

@@ -13,6 +13,7 @@ import surefit
 from surefit.core.parameters import parameters_of
 from surefit.core.registry import members
 from surefit.models.base import Estimator
+from surefit.models.neighbors.base import NeighborModel
 from surefit.models.updating import OneStatistic
 
 # Those that must be given another estimator have laws of their own, in test_binary_members.py.
@@ -53,6 +54,7 @@ def table(cls: type[Estimator], rows: int = 60, columns: int = 4, seed: int = 0)
 
 # What makes a class keep a statistic that rows can be added to, where its defaults do not.
 KEEPING: dict[str, dict[str, Any]] = {"RidgeCV": {"cv": 3, "folds": "content"}}
+KEEPING |= {f"RadiusNeighbors{kind}": {"radius": 4.0} for kind in ("Classifier", "Regressor")}  # all are near
 
 
 # What makes an iterative fit as exact as the laws compare.
@@ -104,6 +106,11 @@ EXACT |= {
 }
 # Noise keeps the system of repeated rows far from singular.
 EXACT["GaussianProcessRegressor"] = {"alpha": 0.1, "optimizer": None}
+EXACT["RadiusNeighborsClassifier"] = {"radius": 1.5, "outlier_label": "most_frequent"}
+EXACT["RadiusNeighborsRegressor"] = {"radius": 3.0}
+EXACT["LVQClassifier"] = {"tol": 1e-11, "algorithm": "rslvq"}
+# Their answers name the rows of the fit, so that other rows, or others in turn, give other answers.
+NAMES_ROWS = {"KNeighborsTransformer", "RadiusNeighborsTransformer"}
 EXACT["Nystroem"] = {"centres": "pivoted"}  # which draws nothing
 EXACT["KernelPCA"] = {"fit_inverse_transform": True}  # so that there is a way back
 EXACT["KernelLogisticRegression"] = {"tol": 1e-10}
@@ -147,7 +154,7 @@ def repeatable(cls: type[Estimator]) -> Any:
 def keeping(cls: type[Estimator]) -> Any:
     """An instance that takes more rows later and gives rows back; None if the class has none."""
     model = cls(**KEEPING.get(cls.__name__, {}))
-    return model if isinstance(model, OneStatistic) else None
+    return model if isinstance(model, OneStatistic | NeighborModel) else None
 
 
 def weighted(cls: type[Estimator], X: Any, y: Any, weight: Any) -> tuple[Any, ...]:

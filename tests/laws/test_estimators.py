@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import (
 from tests.laws.estimators import (
     CLASSES,
     MANY,
+    NAMES_ROWS,
     assert_close,
     assert_same_bits,
     change_first_number,
@@ -84,6 +85,8 @@ def test_defaults_are_declared_and_valid(cls):
 
 @each_estimator
 def test_weight_equals_repetition(cls):
+    if cls.__name__ in NAMES_ROWS:
+        pytest.skip("its answers name the rows of the fit")
     X, y = table(cls)
     times = np.random.default_rng(1).integers(0, 4, len(X))
     rows = np.repeat(np.arange(len(X)), times)
@@ -94,6 +97,8 @@ def test_weight_equals_repetition(cls):
 
 @each_estimator
 def test_row_order_does_not_matter(cls):
+    if cls.__name__ in NAMES_ROWS:
+        pytest.skip("its answers name the rows of the fit")
     X, y = table(cls)
     order = np.random.default_rng(2).permutation(len(X))
     one = repeatable(cls).fit(X, y)

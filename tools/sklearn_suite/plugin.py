@@ -34,6 +34,7 @@ PACKAGES = (
     "impute",
     "svm",
     "multiclass",
+    "neighbors",
     "tree",
     "ensemble",
     "kernel_ridge",

@@ -64,6 +64,15 @@ class Distance(Registered, kind="distance", folder="surefit.distances"):
         own: Any = cls
         return frozenset() if own.__init__ is Distance.__init__ else frozenset(parameters_of(own))
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        ours, theirs = self.parameters, other.parameters
+        return all(_same(ours[name], theirs[name]) for name in ours)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
     def __repr__(self) -> str:
         given = (f"{key}={_shown(value)}" for key, value in self.parameters.items() if value is not None)
         return f"{type(self).__name__}({', '.join(given)})"
@@ -83,6 +92,10 @@ class Distance(Registered, kind="distance", folder="surefit.distances"):
         if self.takes == "rows" and not hasattr(X, "toarray"):
             return self._rows(X)
         return X
+
+    def held(self, rows: Any) -> Any:
+        """Return rows as ``inputs`` left them, from how a model keeps them."""
+        return rows
 
     def _rows(self, X: Any) -> Matrix:
         try:
@@ -128,6 +141,15 @@ class Distance(Registered, kind="distance", folder="surefit.distances"):
     def cases(cls, rng: np.random.Generator) -> Iterator[Self]:
         """Make some for the laws."""
         yield cls()
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Whether two parameters are equal, arrays and lists of them too."""
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
+        return one is not None and two is not None and np.array_equal(np.asarray(one), np.asarray(two))
+    return bool(one == two)
 
 
 def _shown(value: Any) -> str:

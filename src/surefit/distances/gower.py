@@ -85,6 +85,10 @@ class Gower(Distance):
                 values[:, j] = codes
         return _Coded(values)
 
+    def held(self, rows: Any) -> Any:
+        """Return coded rows from their numbers."""
+        return rows if isinstance(rows, _Coded) else _Coded(rows)
+
     def between(self, X: Any, Y: Any) -> Matrix:
         """Return the distances of coded rows."""
         assert self.levels is not None

@@ -33,7 +33,7 @@ MOST_TEXT = 2**28  # bytes of an array of strings
 Describe = Callable[[Any, Arrays, str], "dict[str, Any] | None"]  # a model, or None for what is none
 Build = Callable[["dict[str, Any]", int], Any]  # from what was described, at some depth
 
-_PIECES = ("loss", "penalty", "kernel", "metric", "split")
+_PIECES = ("loss", "penalty", "kernel", "distance", "metric", "split")
 _PLAIN: dict[str, type] = {"certificate": Certificate, "schema": Schema, "column": Column, "joint": Joint}
 
 _NUMBERS: dict[str, type[np.generic]] = {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
