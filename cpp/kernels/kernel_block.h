@@ -284,6 +284,29 @@ void kernel_block(const Run& run, const Points& points, const Index* from, Index
   });
 }
 
+// The same for rows that lie apart, each at its own place: whole blocks are formed all the same.
+template <class T>
+void kernel_rows(const Run& run, const Points& points, const Index* from, Index count, const Index* to,
+                 Index m, T* const* out) {
+  if (count == 0 || m == 0) return;
+  std::vector<BlockDesk<T>> desks(static_cast<std::size_t>(run.threads));
+  std::vector<std::vector<T>> blocks(desks.size());
+  const Index step = kernel_detail::tile_cols, part = 256;
+  Run quick = run;
+  if (count * m < 1 << 14) quick.threads = 1;
+  for_chunks(quick, (m + step - 1) / step, [&](Index chunk, int worker) {
+    const auto w = static_cast<std::size_t>(worker);
+    const Index start = chunk * step, size = std::min(step, m - start);
+    blocks[w].resize(static_cast<std::size_t>(part * step));
+    for (Index r = 0; r < count; r += part) {
+      const Index some = std::min(part, count - r);
+      kernel_tile(run.blas, points, from + r, some, points, to == nullptr ? nullptr : to + start, start, size,
+                  blocks[w].data(), size, desks[w]);
+      for (Index k = 0; k < some; ++k) std::copy_n(blocks[w].data() + k * size, size, out[r + k] + start);
+    }
+  });
+}
+
 // out (m x k, C order) += sum over j of k(query, points[from[j]]) coef[j], in float64; coef is count x k,
 // column by column. queries == nullptr: those of a Gram matrix, its own columns.
 inline void kernel_sums(const Run& run, const Points& points, const Index* from, Index count,

@@ -411,16 +411,11 @@ class Smo {
       part.assign(moved.begin() + static_cast<std::ptrdiff_t>(start),
                   moved.begin() + static_cast<std::ptrdiff_t>(end));
       cache_.place(part, slots, missing);
-      // Neighbouring slots are filled by one product.
-      for (std::size_t m = 0; m < missing.size();) {
-        std::size_t next = m + 1;
-        from.assign(1, part[at(missing[m])]);
-        while (next < missing.size() && slots[at(missing[next])] == slots[at(missing[next - 1])] + 1)
-          from.push_back(part[at(missing[next++])]);
-        kernel_block<T>(run_, points_, from.data(), static_cast<Index>(from.size()),
-                        whole_ ? nullptr : rows_.data(), width, cache_.at(slots[at(missing[m])]), width);
-        m = next;
-      }
+      from.clear();
+      std::vector<T*> to;
+      for (const Index m : missing) from.push_back(part[at(m)]), to.push_back(cache_.at(slots[at(m)]));
+      kernel_rows<T>(run_, points_, from.data(), static_cast<Index>(from.size()),
+                     whole_ ? nullptr : rows_.data(), width, to.data());
       result_.computed_rows += static_cast<Index>(missing.size());
       std::vector<const T*> rows;
       for (const Index slot : slots) rows.push_back(cache_.at(slot));

@@ -14,6 +14,7 @@ from surefit.core.native.kernel.kernel_sums import PlainKernel, point_arguments
 
 Floats = NDArray[np.float64]
 ENDINGS: tuple[Literal["tolerance", "steps", "rounding"], ...] = ("tolerance", "steps", "rounding")
+LARGE_FROM = 8000  # rows; from here on sets of 1024 variables pay for the product that they need
 SINGLE_FROM = 2000  # rows; fewer are searched in float64, which takes no time either
 
 
@@ -59,7 +60,7 @@ def smo(
     cache_bytes: int = 200 * 2**20,
     shrinking: bool = True,
     single: bool | None = None,
-    working_set: int = 512,
+    working_set: int | None = None,
     _threads: int | None = None,
 ) -> DualSolution:
     """Solve a dual from ``beta``, at which K beta is ``gradient``; both stay as they are.
@@ -93,7 +94,7 @@ def smo(
         cache_bytes,
         shrinking,
         points.shape[0] >= SINGLE_FROM if single is None else single,
-        working_set,
+        (512 if points.shape[0] < LARGE_FROM else 1024) if working_set is None else working_set,
         threads() if _threads is None else _threads,
     )
     return DualSolution(b, f, steps, violation, ENDINGS[ended], cached, computed)

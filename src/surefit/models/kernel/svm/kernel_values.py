@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from surefit.core.blas_threads import one_blas_thread
 from surefit.core.errors import DataError, ParameterError, RefusalError
 from surefit.core.native.kernel.kernel_sums import PlainKernel, kernel_sums
 from surefit.kernels.base import Kernel
@@ -17,6 +18,7 @@ from surefit.kernels.conversion import as_kernel
 
 PLAIN = ("linear", "poly", "rbf", "sigmoid")  # names that compiled code knows
 MOST_BYTES = 2**32  # of a Gram matrix in Python
+FEW = 2**16  # kernel values, which take less time than to hold BLAS to one thread
 BLOCK = 512  # rows of kernel values at once in Python
 DEFINITE_UP_TO = 1500  # rows whose Gram matrix is factored to see whether it is positive
 
@@ -95,7 +97,10 @@ class KernelValues:
         if self.plain is None:
             return np.vstack([self._values(block, support) @ coef.T for block in _blocks(X)])
         points, queries = self._pair(support, X)
-        return kernel_sums(self.plain, points, queries, coef)
+        if points.shape[0] * queries.shape[0] < FEW:
+            return kernel_sums(self.plain, points, queries, coef)
+        with one_blas_thread():  # products on two threads of ours would wait for those of BLAS
+            return kernel_sums(self.plain, points, queries, coef)
 
     def _pair(self, support: Any, X: Any) -> tuple[Any, Any]:
         """Both as compiled code takes them: dense, and moved alike, or both sparse, as the support is."""
