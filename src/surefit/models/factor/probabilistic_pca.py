@@ -28,6 +28,7 @@ from surefit.models.transformer import RowMap
 from surefit.solvers.likelihood.expectation_maximization import climb, gain_of
 from surefit.solvers.linalg.principal_axes import completed, from_scatter
 from surefit.stats.component_moments import LOG_2_PI, ComponentMoments, component_scores
+from surefit.stats.overflow import SQUARED_TWICE, refuse_overflow
 
 ROUNDING = 1e-13
 SAME = 1e-6  # what recomputing the last steps may change, in units of the columns' deviations
@@ -49,10 +50,10 @@ class ProbabilisticPCAParameters:
 class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, RowMap):
     r"""Rows from :math:`N(m, V'(\Lambda - \sigma^2 I)V + \sigma^2 I)`, with cells missing as they may.
 
-    Without missing cells the likeliest axes V are the principal ones, :math:`\Lambda` the variances
-    along them (divisor n) and :math:`\sigma^2` the mean of the other variances. With missing cells the
-    likelihood of those that are there is climbed by EM, one pass a step. n_components: how many axes, less than columns
-    (None: one less). tol: the gain of mean log-likelihood at which to stop.
+    Without missing cells the likeliest axes V are the principal ones, :math:`\Lambda` the variances along
+    them (divisor n) and :math:`\sigma^2` the mean of the other variances. With missing cells the likelihood
+    of those that are there is climbed by EM, one pass a step. n_components: how many axes (None: one less
+    than columns). tol: the gain of mean log-likelihood at which to stop.
 
     ``transform`` gives the expected scores of rows with gaps, ``impute`` fills the gaps with what the others
     let expect.
@@ -113,7 +114,12 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, RowMap):
         found = climb(step, start, self.tol, self.max_iter, trace)
         last = found.parameters
         parameters = ProbabilisticPCAParameters(
-            last["axes"], last["along"], last["mean"], last["noise"], np.array(found.likelihoods), len(trace)
+            last["axes"],
+            last["along"],
+            last["mean"],
+            float(last["noise"]),
+            np.array(found.likelihoods),
+            len(trace),
         )
         witness = {name: found.before[name] for name in ("mean", "covariance")}
         return Learned(parameters, self._certificate(found.gain, 0.0, parameters, witness))
