@@ -69,7 +69,8 @@ def numbers(
 
 
 def learnt(model: Any) -> list[str]:
-    return [f"{entry.name}_" for entry in fields(model.learns)]
+    """The fields that this fit has: some are there only when asked for."""
+    return [f"{entry.name}_" for entry in fields(model.learns) if hasattr(model, f"{entry.name}_")]
 
 
 def with_the_largest_changed(model: Any, name: str) -> Any:

@@ -25,6 +25,7 @@ from tests.laws.estimators import (
     each_estimator,
     exact,
     keeping,
+    lighter,
     outputs,
     repeatable,
     table,
@@ -110,15 +111,15 @@ def test_row_order_does_not_matter(cls):
 def test_same_bits_for_any_number_of_threads_and_none_is_left_behind(cls):
     X, y = table(cls, rows=MANY.get(cls.__name__, 5000))
     with surefit.config(n_threads=2):
-        two = outputs(cls().fit(X, y), X)
+        two = outputs(lighter(cls).fit(X, y), X)
     python_threads, kernels = set(threading.enumerate()), compiled()
     pool = kernels.pool_size() if kernels else 0
     with surefit.config(n_threads=2):
-        again = outputs(cls().fit(X, y), X)
+        again = outputs(lighter(cls).fit(X, y), X)
     assert set(threading.enumerate()) <= python_threads
     assert (kernels.pool_size() if kernels else 0) == pool
     with surefit.config(n_threads=1):
-        one = outputs(cls().fit(X, y), X)
+        one = outputs(lighter(cls).fit(X, y), X)
     assert_same_bits(one, two)
     assert_same_bits(two, again)
 
@@ -234,9 +235,9 @@ def test_frames_keep_their_names(cls):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, y = table(cls)
     names = ["größe", "a b", "c", "d"]
-    plain = cls().fit(X, y)
+    plain = lighter(cls).fit(X, y)
     for frame in (pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
-        model = cls().fit(frame, y)
+        model = lighter(cls).fit(frame, y)
         assert list(model.feature_names_in_) == names
         # Frames lie column by column in memory, so sums run in another order.
         assert_close(outputs(plain, X), outputs(model, frame), rtol=1e-12)

@@ -286,6 +286,8 @@ def test_a_free_intercept():
         found = Ridge(alpha=alpha).fit(nine.data["X"], nine.data["y"])
         close(found.coef_[0], nine.answers["ridge_slopes"][k], rtol=1e-9)
         close(found.intercept_, nine.answers["ridge_intercepts"][k], rtol=1e-9)
+    held = Ridge(alpha=1e9).fit(nine.data["X"], nine.data["y"])
+    close([held.intercept_, held.coef_[0]], [0.5555554714, 2.25555554e-9], rtol=1e-8)
     close(
         plain(1.0, with_ones(nine.data["X"]), nine.data["y"]).coef_,
         [-0.0571013738, 0.0166001601],

@@ -82,6 +82,16 @@ def test_the_likeliest_natural_parameter_matches_the_mean(family, y, wanted):
     assert model.intercept_ == pytest.approx(wanted, abs=1e-8)
 
 
+@pytest.mark.covers("cs443:11.7", "intro_to_ml:B.28", by="distributions.Normal.fit")
+@pytest.mark.covers("intro_to_ml:B.28", by="distributions.Poisson.fit")
+@pytest.mark.covers("intro_to_ml:B.28", by="distributions.Exponential.fit")
+def test_the_likeliest_variance_divides_by_the_number_of_rows():
+    normal = surefit.distributions.Normal.fit([1.0, 2.0, 6.0, 7.0])
+    assert (normal.mean, normal.scale**2) == (4.0, pytest.approx(6.5))
+    assert surefit.distributions.Poisson.fit([1.0, 2.0, 3.0, 6.0]).rate == pytest.approx(3.0)
+    assert surefit.distributions.Exponential.fit([1.0, 2.0, 6.0]).rate == pytest.approx(1 / 3)
+
+
 @pytest.mark.covers("cs443:11.3", by="GeneralizedLinearRegressor")
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_link_takes_means_to_scores_and_back(name):

@@ -120,6 +120,7 @@ def test_floating_never_ends_below_plain_steps() -> None:
 
 
 @pytest.mark.covers("ml_for_data_science:5.2.1", by="SelectByPermutation")
+@pytest.mark.covers("ml_for_data_science:5.2.1", by="information.mutual_information")
 @pytest.mark.covers("intro_to_ml:7.17", by="SelectKBest")
 def test_filters_of_the_courses() -> None:
     information = partial(select_scores.mutual_info_classif, discrete_features=True)
@@ -127,6 +128,8 @@ def test_filters_of_the_courses() -> None:
         x, y = np.repeat([0, 0, 1, 1], counts), np.repeat([0, 1, 0, 1], counts)
         found = surefit.SelectKBest(information, k=1).fit(x[:, None], y).scores_
         assert found[0] == pytest.approx(expected, abs=1e-10)
+    bits_of = surefit.information.mutual_information([[3, 1], [1, 3]], base=2.0)
+    assert bits_of == pytest.approx(0.1887218755, abs=1e-10)
     x = np.array([-1.0, 0.0, 1.0])
     assert select_scores.r_regression(x[:, None], x**2)[0] == pytest.approx(0.0)
     assert select_scores.mutual_info_classif(x[:, None], x**2, discrete_features=True)[0] == pytest.approx(

@@ -183,6 +183,24 @@ TABLE = {  # threshold: weighted Gini, Gini gain, information gain in bits, gain
 }
 
 
+@pytest.mark.covers("ml_for_data_science:2.2.2", by="trees.impurity")
+@pytest.mark.covers("ml_for_data_science:2.2.2", by="trees.impurity_decrease")
+def test_impurities_of_nine_temperatures_and_of_their_thresholds():
+    assert trees.impurity([4, 5], "gini") == pytest.approx(0.4938271605, abs=1e-10)
+    assert trees.impurity([4, 5], "entropy") == pytest.approx(0.9910760598, abs=1e-10)
+    assert trees.impurity([4, 5], "entropy") * np.log(2) == pytest.approx(0.6869615766, abs=1e-10)
+    assert trees.impurity([4, 5], "misclassification") == pytest.approx(4 / 9)
+    for threshold, (weighted, gini, bits, _, error) in TABLE.items():
+        left = threshold >= TEMPERATURE
+        parts = [np.bincount(SICK[side], minlength=2) for side in (left, ~left)]
+        assert trees.impurity_decrease(parts, "gini") == pytest.approx(gini, abs=1e-9)
+        assert trees.impurity_decrease(parts, "entropy") == pytest.approx(bits, abs=1e-9)
+        sides = [part.sum() / 9 * trees.impurity(part, "gini") for part in parts]
+        assert sum(sides) == pytest.approx(weighted, abs=1e-9)
+        missed = trees.impurity_decrease(parts, "misclassification")
+        assert 4 / 9 - missed == pytest.approx(error, abs=1e-9)
+
+
 @pytest.mark.covers("ml_for_data_science:2.2.2", by="DecisionTreeClassifier")
 def test_the_courses_table_of_thresholds():
     counts, n = np.array([[4.0, 5.0]]), np.array([9.0])
@@ -228,6 +246,12 @@ def test_the_first_tree_of_the_course():
     model = DecisionTreeClassifier(max_depth=1).fit(X, [0, 0, 1, 1])
     assert model.tree_.threshold[0] == 2.5
     assert model.score(X, [0, 0, 1, 1]) == 1.0
+    boxes = model.boxes()  # the answer is the class of the one rectangle that holds the row
+    for x in np.linspace(0.0, 5.0, 23):
+        inside = (boxes.lower[:, 0] < x) & (x <= boxes.upper[:, 0])
+        assert inside.sum() == 1
+        assert model.predict([[x]])[0] == boxes.weights[inside].argmax()
+    assert "2.5" in model.to_text()
 
 
 @pytest.mark.covers("intro_to_ml:6.4", by="DecisionTreeRegressor")

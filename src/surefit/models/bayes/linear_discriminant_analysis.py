@@ -27,6 +27,8 @@ from surefit.models.bayes.class_covariances import (
 from surefit.models.bayes.generative import log_of
 from surefit.models.candidate import Candidate
 
+TINY = float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True, slots=True)
 class LinearDiscriminantParameters:
@@ -205,9 +207,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         prior = self._prior(spreads.weight)
         found = self._compared(spreads, prior, self.coef_, self.intercept_, self.means_)
         shares = _largest(prior - self.priors_)
-        return _certificate(
-            found.parts["coefficients, relative"], found.parts["means, in deviations"], shares
-        )
+        coef = max(found.parts["coefficients, relative"], self._direction_gap(prior))
+        return _certificate(coef, found.parts["means, in deviations"], shares)
+
+    def _direction_gap(self, prior: Vector) -> float:
+        """By how much the directions of "svd" miss the coefficients that they make up, relative to these."""
+        if self.solver != "svd":
+            return 0.0
+        centre = prior @ self.means_
+        moved = _largest(self.xbar_ - centre) / max(_largest(self.means_ - centre), TINY)
+        coef = (self.means_ - centre) @ self.scalings_ @ self.scalings_.T
+        if len(self.coef_) == 1:
+            coef = coef[1:] - coef[:1]
+        return max(moved, _largest(coef - self.coef_) / max(_largest(self.coef_), TINY))
 
     def decision_function(self, X: Any, *, to: str | Path | None = None) -> NDArray[np.float64]:
         """Return the scores of the classes, of the second class alone where there are two."""

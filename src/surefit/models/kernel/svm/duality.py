@@ -124,7 +124,8 @@ def certificate(machines: list[Machine], tolerance: float, positive: bool) -> Ce
         primal, dual = machines[worst].objectives()
         unit = machines[worst].unit()
         parts = {"primal": primal, "dual": dual, "unit": unit}
-        parts["objective"] = float(sum(m.objectives()[1] / m.unit() for m in machines))
+        # Both sides: the dual does not know the intercept.
+        parts["objective"] = float(sum(sum(m.objectives()) / 2 / m.unit() for m in machines))
     claim: Literal["optimal", "stationary"] = "optimal" if positive else "stationary"
     measure = "duality gap a unit of the bounds"
     if machines and machines[0].kind == "hard":

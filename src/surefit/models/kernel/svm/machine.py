@@ -288,12 +288,13 @@ class KernelMachine(Estimator, abstract=True):
         batch = gathered(source)
         values = self._values(self.gamma_, self.n_features_in_)
         again = certificate(self._checked_machines(batch, values), self.tol, self._positive(values, batch))
-        if not self._same_rows(batch):
+        threshold = float(np.ravel(self.intercept_)[0]) if hasattr(self, "offset_") else 0.0
+        if not self._same_rows(batch) or getattr(self, "offset_", 0.0) + threshold != 0.0:
             return replace(again, value=np.inf)
         before = self.certificate_
         change = abs(again.parts.get("objective", 0.0) - before.parts.get("objective", 0.0))
         size = max(1.0, abs(before.parts.get("objective", 0.0)))
-        return again if change <= 1e-8 * size else replace(again, value=max(again.value, change))
+        return again if change <= 1e-8 * size else replace(again, value=np.inf)
 
     def _checked_machines(self, batch: Batch, values: KernelValues) -> list[Machine]:
         X: Any = batch.X
