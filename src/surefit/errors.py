@@ -20,6 +20,9 @@ from surefit.core.errors import SurefitWarning as SurefitWarning
 from surefit.data.batches.distinct import MixedCellsError as MixedCellsError
 from surefit.data.checks.float_range import RangeError as RangeError
 from surefit.models.bayes.categorical_nb import UnknownCategoryError as UnknownCategoryError
+from surefit.models.bayes.class_covariances import PriorWarning as PriorWarning
+from surefit.models.bayes.class_covariances import SingularCovarianceError as SingularCovarianceError
+from surefit.models.bayes.class_covariances import UnsupportedError as UnsupportedError
 from surefit.models.bayes.counted import SmoothingWarning as SmoothingWarning
 from surefit.models.linear.common.candidate_strengths import ParameterTypeError as ParameterTypeError
 from surefit.models.prepare.encoders.one_hot_encoder import UnknownCategoryWarning as UnknownCategoryWarning

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import is_clusterer
 
 import surefit
 from surefit.core.parameters import parameters_of
@@ -68,18 +69,25 @@ EXACT |= {
         "HuberRegressor",
         "LinearSVC",
         "LinearSVR",
+        "NuSVC",
+        "NuSVR",
+        "OneClassSVM",
         "OrdinalClassifier",
         "PoissonRegressor",
+        "SVC",
+        "SVR",
         "TweedieRegressor",
     )
 }
 EXACT |= {name: {"tol": 1e-10, "alphas": 12} for name in EXACT if name.endswith(("LassoCV", "ElasticNetCV"))}
 EXACT["LogisticRegressionCV"] = {"tol": 1e-10, "Cs": [0.1, 1.0], "cv": 3}  # a grid as small as has a choice
 EXACT["OrdinalClassifier"] = {"tol": 1e-10, "alpha": 1e-3}  # separable classes have no best answer without
+EXACT["NuSVC"] = {"tol": 1e-10, "nu": 0.3}  # which leaves room for a class of few rows
 # Stochastic steps depend on the order of rows: these go on to the minimum, or step for all rows at once.
 EXACT["SGDRegressor"] = {"polish": True, "tol": 1e-12, "max_iter": 25}
 EXACT["SGDClassifier"] = {"polish": True, "tol": 1e-13, "loss": "log_loss", "alpha": 0.1, "max_iter": 25}
 EXACT["Perceptron"] = {"batch": True, "tol": None, "max_iter": 10}
+EXACT["QuadraticDiscriminantAnalysis"] = {"reg_param": 0.1}  # a few rows of many columns have no inverse
 EXACT["LassoLarsIC"] = {"noise_variance": 0.1}  # which it could not estimate from as few rows as columns
 # Rows that are drawn depend on their order and number: these give all rows to every member.
 EXACT["AdaBoostClassifier"] = {"n_estimators": 5}
@@ -94,9 +102,16 @@ EXACT |= {
     for name in CLASSES
     if name.startswith(("RandomForest", "ExtraTrees"))
 }
+# Noise keeps the system of repeated rows far from singular.
+EXACT["GaussianProcessRegressor"] = {"alpha": 0.1, "optimizer": None}
 EXACT["Nystroem"] = {"centres": "pivoted"}  # which draws nothing
 EXACT["KernelPCA"] = {"fit_inverse_transform": True}  # so that there is a way back
 EXACT["KernelLogisticRegression"] = {"tol": 1e-10}
+# Nothing is drawn, and a weight is a repetition, where labels come by pivots and graphs from a kernel.
+EXACT["SpectralClustering"] = {"n_clusters": 3, "assign_labels": "cluster_qr"}
+EXACT["SpectralEmbedding"] = {"affinity": "rbf"}
+EXACT["DBSCAN"] = {"eps": 1.2}  # within which some rows of the table have others
+
 # What makes folds the same for rows in any order, and for weights as for repetition.
 BY_CONTENT: dict[str, dict[str, Any]] = {
     name: {"cv": 3, "folds": "content"}
@@ -141,7 +156,19 @@ def outputs(model: Any, X: Any) -> dict[str, Any]:
     """Everything that a fitted model answers for some rows."""
     names = ["predict", "predict_proba", "decision_function", "transform", "score_samples"]
     found = {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    if is_clusterer(model) and "predict" in found:
+        found["predict"] = renumbered(found["predict"])
     return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in found.items()}
+
+
+def renumbered(labels: Any) -> Any:
+    """Labels of clusters in the order in which they appear: what number a cluster has is no answer. Rows in
+    no cluster keep -1.
+    """
+    labels = np.asarray(labels)
+    values, first = np.unique(labels[labels >= 0], return_index=True)
+    number = {value: at for at, value in enumerate(values[np.argsort(first)].tolist())}
+    return np.array([number.get(label, -1) for label in labels.tolist()])
 
 
 def change_first_number(model: Any) -> None:

@@ -14,6 +14,7 @@ from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
 from surefit.core.native.linear.sgd import SgdPlan, SgdState
 from surefit.core.native.neighbours.point_tree import grow_point_tree
+from surefit.core.native.scores.density_sums import density_tree
 from surefit.core.native.sums.mixture_sums import NormalMixture
 from surefit.core.native.trees.boost_apply import BoostedNodes
 from surefit.core.native.trees.boost_grow import BoostRules, BoostTable, BoostWork, boost_grow
@@ -105,6 +106,7 @@ def tasks():
 
 
 FEW = X[:120].copy()
+DENSITY = density_tree(X)
 LABELS = (TARGET[:120] > 1.0).astype(np.int64)[:, None]
 TREE = tree_grow(FEW, LABELS, criterion="gini", classes=(2,))
 
@@ -197,6 +199,16 @@ FOREST = forest_grow(FEW, LABELS, SEEDS, criterion="gini", classes=(2,))
 EDGES = [np.linspace(-2.0, 2.0, 200)] * 12
 
 
+NEAR = X[:150, :3]
+APART = np.sqrt(((NEAR[:, None] - NEAR) ** 2).sum(axis=2))
+
+
+def squared():
+    square = APART.copy()  # it is used up
+    return (square, "complete"), {}, []
+
+
+LINKS = (np.arange(149), np.arange(1, 150), np.diagonal(APART, 1).copy())
 POINTS = grow_point_tree(X[:, :3].copy())
 WORDS = ["".join(chr(97 + (i * j) % 5) for j in range(i % 9)) for i in range(300)]
 CENTRES, LABELS_OF_ROWS = X[:9].copy(), (np.arange(20_000) % 9).astype(np.int32)
@@ -211,6 +223,11 @@ def nearest(columns=0):
 def summed():
     high, low = np.zeros((9, 13)), np.zeros((9, 13))
     return (X, WEIGHT, None, LABELS_OF_ROWS, high, low), {}, [high]
+
+
+def swapped():
+    medoids = np.arange(3)
+    return (np.abs(np.subtract.outer(X[:90, 0], X[:90, 0])), WEIGHT[:90], medoids, 5), {}, [medoids]
 
 
 def accepted():
@@ -249,6 +266,14 @@ CASES = {
     "level_sums.level_sums": ("level_sums", "level_sums", levelled()),
     "level_sums.level_route": ("level_sums", "level_route", (level_tree(), CODES)),
     "level_sums.level_best": ("level_sums", "level_best", level_search()),
+    "density.grid_density": ("density", "grid_density", (X[:900, :2], 0.3, 9.0, WEIGHT[:900] + 1)),
+    "linkage.linkage_of_rows ward": ("linkage", "linkage_of_rows", (NEAR, "ward")),
+    "linkage.linkage_of_rows single": ("linkage", "linkage_of_rows", (NEAR, "single", None, APART[0])),
+    "linkage.linkage_of_rows average": ("linkage", "linkage_of_rows", (NEAR, "average", WEIGHT[:150] + 1)),
+    "linkage.linkage_of_rows median": ("linkage", "linkage_of_rows", (NEAR, "median")),
+    "linkage.linkage_of_square": ("linkage", "linkage_of_square", Writing(squared)),
+    "linkage.linkage_along_edges": ("linkage", "linkage_along_edges", (NEAR, "ward", LINKS)),
+    "linkage.nearest_row": ("linkage", "nearest_row", (NEAR, X[150:300, :3])),
     "nearest_centre.nearest_centre": ("nearest_centre", "nearest_centre", Writing(nearest)),
     "nearest_centre.nearest_centre bounds": (
         "nearest_centre",
@@ -262,6 +287,8 @@ CASES = {
         "cluster_cost",
         (X, WEIGHT, CENTRES, LABELS_OF_ROWS),
     ),
+    "fuzzy_step.fuzzy_step": ("fuzzy_step", "fuzzy_step", (X, WEIGHT, CENTRES, 1.7)),
+    "medoid_swaps.medoid_swaps": ("medoid_swaps", "medoid_swaps", Writing(swapped)),
     "seeding.seeding_accept": ("seeding", "seeding_accept", Writing(accepted)),
     "seeding.seeding_potentials": (
         "seeding",
@@ -303,6 +330,8 @@ CASES = {
     ),
     "class_sums.class_sums": ("class_sums", "class_sums", (X, np.arange(20_000) % 4, 4, WEIGHT)),
     "class_sums.class_sums csr": ("class_sums", "class_sums", (SPARSE, np.arange(20_000) % 4, 4)),
+    "density_sums.density_sums": ("density_sums", "density_sums", (DENSITY, FEW, "gaussian", 1.0)),
+    "density_sums.density_tree": ("density_sums", "density_tree", (FEW,)),
     "moments.column_moments": ("moments", "column_moments", (X,)),
     "moments.column_moments csr": ("moments", "column_moments", (SPARSE,)),
     "mixture_sums.mixture_sums": ("mixture_sums", "mixture_sums", (X, POSITIVE, MIXTURE)),

@@ -107,6 +107,14 @@ def complaint(model: Any, case: Case) -> str | None:
         for step in METHODS:
             if hasattr(model, step) and not is_finite(getattr(model, step)(X)):
                 return f"{step} gave a number that is not finite"
+        step = "inverse_transform"
+        if hasattr(model, step):
+            inner = model.transform(X)
+            back = np.asarray(model.inverse_transform(inner))
+            if back.dtype.kind == "f" and inner.shape[1] < X.shape[1]:
+                back = back[~np.isnan(back)]  # columns that were left out come back missing
+            if not is_finite(back):
+                return f"{step} gave a number that is not finite"
         step = "feature_importances_"
         if not is_finite(getattr(model, step, 0.0)):
             return "the importances are not finite"

@@ -13,7 +13,7 @@ import surefit
 from surefit.core.certificate import CertificateWarning
 from surefit.core.native.centres.nearest_centre import Bounds, nearest_centre
 from surefit.data.batches.batch import Batch
-from surefit.models.cluster.kmeans.row_sample import RowSample
+from surefit.models.cluster.kmeans.starts import RowSample
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(size=(150, 3)) + 3 * c for c in RNG.normal(size=(6, 3))])

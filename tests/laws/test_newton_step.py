@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from tests.laws.estimators import table
 
 import surefit
@@ -61,6 +63,18 @@ def test_a_bound_holds_a_coefficient_only_against_its_slope() -> None:
     up = Objective.of_arrays(X, X[:, 0], Squared(), ElasticNet(0.1, l1_ratio=0.0, positive=True))
     assert newton_step(down, np.zeros(2)).steps[0] == 0
     assert newton_step(up, np.zeros(2)).steps[0] > 0.5
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, np.asfortranarray, lambda X: pd.DataFrame(X)])
+def test_any_form_of_the_rows_has_the_same_step(form: Any) -> None:
+    X, y = table(surefit.Lasso, columns=6)
+    X *= np.abs(X) > 0.5
+    wanted = surefit.verify(surefit.Lasso(alpha=0.05).fit(X, y), X, y).witness["steps"]
+    other = surefit.Lasso(alpha=0.05).fit(form(X), y)
+    found = surefit.verify(other, form(X), y)
+    assert found.holds
+    assert STEP in found.parts
+    np.testing.assert_allclose(found.witness["steps"], wanted, atol=1e-9)
 
 
 def test_there_is_none_for_a_loss_with_kinks() -> None:

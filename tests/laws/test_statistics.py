@@ -68,6 +68,8 @@ def bits(value: Any) -> Any:
     """The fields of a statistic, to be compared exactly."""
     if isinstance(value, tuple):
         return tuple(map(bits, value))
+    if isinstance(value, Statistic):
+        return tuple(bits(getattr(value, entry.name)) for entry in fields(value))  # type: ignore[arg-type]
     if isinstance(value, np.ndarray):
         value = value + 0.0 if value.dtype.kind == "f" else value  # 0.0 and -0.0 are one number
         content = repr(value.tolist()) if value.dtype == object else value.tobytes()

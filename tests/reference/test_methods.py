@@ -321,7 +321,7 @@ def test_backtracking_tests_first_and_promises_no_curvature() -> None:
         backtracking(phi, 5000.0, 1.0)
 
 
-@pytest.mark.covers("intro_to_ml:A.17", "ml_lecture_notes:6.6", by="minimize")
+@pytest.mark.covers("intro_to_ml:A.17", "ml_lecture_notes:6.6", "ml_lecture_notes:10.10", by="minimize")
 def test_coordinate_descent_solves_lasso_and_stalls_where_a_kink_couples() -> None:
     X, y = np.eye(2), np.array([3.0, -0.5])
     separable = surefit.minimize(

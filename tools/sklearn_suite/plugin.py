@@ -23,10 +23,13 @@ import surefit
 from surefit.models.base import Estimator
 
 PACKAGES = (
+    "cluster",
     "mixture",
     "manifold",
     "linear_model",
     "naive_bayes",
+    "discriminant_analysis",
+    "neighbors",
     "decomposition",
     "preprocessing",
     "impute",
@@ -34,6 +37,9 @@ PACKAGES = (
     "multiclass",
     "tree",
     "ensemble",
+    "kernel_ridge",
+    "kernel_approximation",
+    "gaussian_process",
 )
 HOME = Path(sklearn.__file__).parent
 NAME = "name"  # the user property of every test: its path within scikit-learn

@@ -68,7 +68,12 @@ def describe(model: Any, arrays: Arrays, where: str = "") -> dict[str, Any] | No
     if where and not model.__sklearn_is_fitted__():  # such as the one that a wrapper copies
         return _record(type(model).__name__, model.get_params(deep=False), {}, arrays, where)
     check_is_fitted(model)
-    state = {f"{entry.name}_": getattr(model, f"{entry.name}_") for entry in fields(model.learns)}
+    names = {f"{entry.name}_": entry.default for entry in fields(model.learns)}
+    # What a fit need not leave has a default.
+    state = {
+        name: getattr(model, name) if default is MISSING else getattr(model, name, default)
+        for name, default in names.items()
+    }
     state |= {key: model.__dict__[key] for key in STATE if key in model.__dict__}
     return _record(type(model).__name__, model.get_params(deep=False), state, arrays, where)
 

@@ -68,7 +68,7 @@ def pivoted_cholesky(
     pivots: list[int] = []
     while len(pivots) < most and errors[-1] > tolerance * total:
         step = len(pivots)
-        pivot = int(left.argmax()) if pivots else _first(left, X)
+        pivot = int(left.argmax()) if pivots else _first(left, None if compared.takes == "gram" else X)
         column = K[:, pivot] if compared.takes == "gram" else compared(X, X[pivot : pivot + 1])[:, 0]
         row = column - factor[:step, pivot] @ factor[:step]
         row /= np.sqrt(left[pivot])

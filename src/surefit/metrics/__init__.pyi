@@ -25,6 +25,7 @@ from surefit.metrics.classification import Accuracy as _Accuracy
 from surefit.metrics.classification import BalancedAccuracy as _BalancedAccuracy
 from surefit.metrics.clusters import CalinskiHarabasz as _CalinskiHarabasz
 from surefit.metrics.clusters import DaviesBouldin as _DaviesBouldin
+from surefit.metrics.clusters import Dunn as _Dunn
 from surefit.metrics.clusters import Silhouette as _Silhouette
 from surefit.metrics.confusion import ConfusionMatrix as _ConfusionMatrix
 from surefit.metrics.curves import CostThreshold as _CostThreshold
@@ -106,6 +107,7 @@ d2_tweedie_score: _D2Tweedie
 davies_bouldin_score: _DaviesBouldin
 dcg_score: _DCG
 det_curve: _DetCurve
+dunn_score: _Dunn
 equal_error_rate: _EqualErrorRate
 expected_calibration_error: _ExpectedCalibrationError
 explained_variance_score: _ExplainedVariance

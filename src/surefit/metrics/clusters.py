@@ -10,6 +10,7 @@ import numpy as np
 
 from surefit.core.arrays import Vector
 from surefit.core.errors import DataError
+from surefit.core.public import public
 from surefit.data.batches.batch import Batch
 from surefit.metrics.base import Better, Metric
 from surefit.metrics.centred import Centred
@@ -209,3 +210,50 @@ class DaviesBouldin(_OfPoints):
             return 0.0
         apart[apart == 0] = np.inf
         return float(np.mean(((spreads[:, None] + spreads) / apart).max(axis=1)))
+
+
+class Dunn(_OfPoints):
+    """The least distance between points of different clusters over the largest within one.
+
+    Above 1 the Good Clustering Principle holds. All distances are needed, and are taken in blocks; where all
+    clusters are points, it is infinite.
+
+    >>> from surefit import metrics
+    >>> metrics.dunn_score([[0.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
+    1.5
+    """
+
+    name = "dunn_score"
+    words = "Dunn index"
+    bounded = (0.0, inf)
+
+    def finish(self, statistic: Points) -> float:
+        """Return the ratio."""
+        from scipy.spatial.distance import cdist
+
+        labels, codes = encode(statistic.labels)
+        _check(self.name, len(labels), float(statistic.weight.sum()))
+        points, inside, between = statistic.points, 0.0, inf
+        step = max(1, BLOCK // len(codes))
+        for start in range(0, len(codes), step):
+            apart = cdist(points[start : start + step], points)
+            same = codes[start : start + step, None] == codes
+            inside = max(inside, float(apart[same].max(initial=0.0)))
+            between = min(between, float(apart[~same].min(initial=inf)))
+        return between / inside if inside > 0 else inf if between > 0 else 0.0
+
+
+@public
+def silhouette_samples(X: Any, labels: Any) -> Vector:
+    """Return the silhouette (b - a) / max(a, b) of each row: a the mean distance to its own cluster, b to the
+    next.
+
+    >>> import surefit
+    >>> surefit.silhouette_samples([[0.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1]).round(10)
+    array([0.8       , 0.75      , 0.42857143, 0.63636364])
+    """
+    points = np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or len(points) != len(labels):
+        raise DataError("silhouette_samples: X must be a table with one label a row.")
+    found, _ = silhouettes(Points(points, np.asarray(labels), np.ones(len(points))))
+    return found

@@ -40,7 +40,9 @@ def gathered(source: Source) -> Batch:
 
 
 def _bytes(X: Any) -> int:
-    return int(X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    if sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes)
+    return int(getattr(X, "nbytes", 8 * len(X)))
 
 
 def _refuse_large(size: int) -> None:
@@ -48,6 +50,6 @@ def _refuse_large(size: int) -> None:
         raise RefusalError(
             f"this model needs all rows in memory at once, which takes {size / 2**30:.3g} GiB here, more "
             f"than {MOST_BYTES / 2**30:.3g}: give fewer rows or columns, or use a model that reads in "
-            "batches, such as LogisticRegression, HuberRegressor, LinearSVC with the squared hinge, or "
-            "SGDClassifier."
+            "batches, such as LogisticRegression, HuberRegressor, LinearSVC with the squared hinge, "
+            "SGDClassifier, or for clusters KMeans."
         )

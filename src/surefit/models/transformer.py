@@ -99,6 +99,8 @@ class Transformer(RowMap, OneStatistic, abstract=True):
 class InvertibleMap(RowMap, abstract=True):
     """A map over rows that can be undone."""
 
+    restores_gaps: ClassVar[bool] = False  # whether what is undone may have missing cells that went in
+
     @abstractmethod
     def _inverse_transform(self, X: Any) -> Any:
         """Undo the map for checked rows."""
@@ -117,7 +119,11 @@ class InvertibleMap(RowMap, abstract=True):
                 )
             names = [str(name) for name in self.get_feature_names_in()]
             return mapped(X, names, MapRows(self._inverse_transform))
-        return self._inverse_transform(self._check_transformed(X))
+        rows = self._check_transformed(X)
+        answer = self._inverse_transform(rows)
+        if not self.restores_gaps:
+            refuse_endless_answers(type(self).__name__, rows, answer)
+        return answer
 
     def get_feature_names_in(self) -> Any:
         """The names of the columns that went in: x0, x1, ... where they had none."""

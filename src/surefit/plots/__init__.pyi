@@ -4,7 +4,10 @@ from surefit.plots.base import save as save
 from surefit.plots.base import to_html as to_html
 from surefit.plots.base import to_png as to_png
 from surefit.plots.base import to_svg as to_svg
+from surefit.plots.clusters import plot_cluster_choice as plot_cluster_choice
+from surefit.plots.clusters import plot_voronoi as plot_voronoi
 from surefit.plots.cube_edges import plot_cube_edges as plot_cube_edges
+from surefit.plots.dendrogram import plot_dendrogram as plot_dendrogram
 from surefit.plots.dependence import plot_answers as plot_answers
 from surefit.plots.dependence import plot_dependence as plot_dependence
 from surefit.plots.importance import plot_importance as plot_importance
@@ -12,6 +15,7 @@ from surefit.plots.importance import plot_worths as plot_worths
 from surefit.plots.landscape import plot_landscape as plot_landscape
 from surefit.plots.limits import plot_running_means as plot_running_means
 from surefit.plots.limits import plot_standardised_sums as plot_standardised_sums
+from surefit.plots.margin import plot_margin as plot_margin
 from surefit.plots.mixture import plot_mixture as plot_mixture
 from surefit.plots.path import plot_choice as plot_choice
 from surefit.plots.path import plot_path as plot_path

@@ -5,8 +5,8 @@ The twin does the same in some twenty lines of numpy: the oracle of the kernel's
 the extension is missing or ``SUREFIT_NATIVE=off`` is set.
 
 To add a kernel: ``cpp/kernels/<kernel>.h`` (plain C++), ``cpp/bind/bind_<kernel>.cpp`` (its binding),
-``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` in the folder that it serves: ``columns``,
-``centres``, ``linear``, ``neighbours``, ``scores``, ``sums`` or ``trees``. Nothing else changes.
+``cpp/tests/test_<kernel>.cpp``, and ``<kernel>.py`` in the folder that it serves: ``centres``, ``clusters``,
+``columns``, ``kernel``, ``linear``, ``neighbours``, ``scores``, ``sums`` or ``trees``. Nothing else changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,18 @@ from types import ModuleType
 
 from surefit.core.errors import NativeWarning, warn
 
-__all__ = ["centres", "columns", "inputs", "linear", "neighbours", "scores", "sums", "trees"]
+__all__ = [
+    "centres",
+    "clusters",
+    "columns",
+    "inputs",
+    "kernel",
+    "linear",
+    "neighbours",
+    "scores",
+    "sums",
+    "trees",
+]
 
 
 @cache

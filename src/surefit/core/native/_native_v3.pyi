@@ -690,6 +690,22 @@ def columns_times_csc(
     out: F64,
     threads: int,
 ) -> None: ...
+def density_tree(X: F64, levels: int, order: I64, boxes: F64) -> None: ...
+def density_sums(
+    columns: F64,
+    weight: F64,
+    boxes: F64,
+    totals: F64,
+    queries: F64,
+    kind: int,
+    h: float,
+    relative: float,
+    absolute: float,
+    skip: I64 | None,
+    log_sum: F64,
+    error: F64,
+    threads: int,
+) -> None: ...
 def distinct_items(items: U8, code: I32, threads: int) -> list[Any]: ...
 @overload
 def dual_cd(
@@ -1240,6 +1256,40 @@ def linear_shuffle(terms: F64, error: F64, order: I64, change: F64, spread: F64,
 def log_score(chance: F32, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
 @overload
 def log_score(chance: F64, code: I64, weight: F64 | None, step: float, threads: int) -> tuple[Any, ...]: ...
+@overload
+def mixture_sums(
+    X: F32,
+    weight: F64 | None,
+    mean: F64,
+    factor: F64,
+    offset: F64,
+    diagonal: bool,
+    total: F64,
+    first: F64,
+    square: F64,
+    threads: int,
+) -> float: ...
+@overload
+def mixture_sums(
+    X: F64,
+    weight: F64 | None,
+    mean: F64,
+    factor: F64,
+    offset: F64,
+    diagonal: bool,
+    total: F64,
+    first: F64,
+    square: F64,
+    threads: int,
+) -> float: ...
+@overload
+def mixture_scores(
+    X: F32, mean: F64, factor: F64, offset: F64, diagonal: bool, out: F64, threads: int
+) -> None: ...
+@overload
+def mixture_scores(
+    X: F64, mean: F64, factor: F64, offset: F64, diagonal: bool, out: F64, threads: int
+) -> None: ...
 @overload
 def column_moments(
     X: F32, weight: F64 | None, mean: F64, scatter: F64, minimum: F64, maximum: F64, threads: int

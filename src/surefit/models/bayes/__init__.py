@@ -6,4 +6,4 @@ here that finishes it into densities. ``naive_rule.py`` is the rule itself, for 
 mixed as you like.
 """
 
-__all__ = ["categorical_nb", "counted", "gaussian_nb"]
+__all__ = ["categorical_nb", "class_covariances", "counted", "gaussian_nb", "generative"]

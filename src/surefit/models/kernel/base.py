@@ -102,7 +102,7 @@ def whole_gram(kernel: Kernel, X: Any) -> Matrix:
     """Return k(X, X) in float64, exactly symmetric, in bands on all threads."""
     n = X.shape[0]
     if kernel.takes == "gram" or n * n <= BAND // 4:
-        return np.array(kernel(X), dtype=np.float64)
+        return finite_gram(np.array(kernel(X), dtype=np.float64))
     K = np.empty((n, n))
     size = 512
 
@@ -116,6 +116,15 @@ def whole_gram(kernel: Kernel, X: Any) -> Matrix:
                 K[left : left + size, start:stop] = right[:, left - stop : left - stop + size].T
 
     in_parallel(band, range(0, n, size))
+    return finite_gram(K)
+
+
+def finite_gram(K: Matrix) -> Matrix:
+    """Return kernel values, all of which are finite; else columns are beyond what the kernel can square."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.isfinite(K.sum()) or np.isfinite(K).all()
+    if not whole:
+        raise FloatingPointError("the kernel of some rows is beyond the range of floats")
     return K
 
 

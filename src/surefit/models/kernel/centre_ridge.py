@@ -20,18 +20,17 @@ from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.config import threads
 from surefit.core.errors import DataError
-from surefit.core.native.sums.gram import sandwich
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.engine.thread_map import in_turn
 from surefit.kernels import Kernel
-from surefit.models.kernel.base import objects_again
+from surefit.models.kernel.base import finite_gram, objects_again
 from surefit.solvers.linalg.positive_solve import preconditioned
 
 CUT = 1e-10  # of the largest eigenvalue of the centres' kernel: below, sums over many rows are rounding
-CELLS = 2**22  # kernel values that are made at once
+CELLS = 2**21  # kernel values that are made at once
 PASSES = 30
 Sums = tuple[float, float, float, Matrix, Matrix]
 
@@ -47,7 +46,7 @@ class CentreProblem:
     @property
     def gram(self) -> Matrix:
         """The kernel of the centres."""
-        return np.asarray(self.kernel(objects_again(self.centres)), dtype=np.float64)
+        return finite_gram(np.asarray(self.kernel(objects_again(self.centres)), dtype=np.float64))
 
     def coordinates(self) -> tuple[Matrix, Vector]:
         """Return R of b = R w, and the eigenvalues of the centres' kernel that it keeps."""
@@ -148,12 +147,14 @@ def _sums(problem: CentreProblem, b: Matrix | None, whole: bool, batch: Batch) -
     bands = [slice(row, row + size) for row in range(0, len(batch), size)]
 
     def band(rows: slice) -> tuple[Matrix, Matrix]:
-        K = np.asarray(problem.kernel(X[rows], centres), dtype=np.float64)
+        K = np.array(problem.kernel(X[rows], centres), dtype=np.float64, copy=None)
         Y = _columns(batch.y)[rows]
         weight = np.ones(len(Y)) if batch.weight is None else batch.weight[rows]
         if whole:
-            found = sandwich(np.ascontiguousarray(K), weight, weight[:, None] * Y, _threads=1)
-            return found.cross, found.gram
+            slope = K.T @ (weight[:, None] * Y)
+            if batch.weight is not None:
+                K *= np.sqrt(weight)[:, None]
+            return slope, K.T @ K  # of one matrix, so that numpy computes one triangle
         assert b is not None
         fitted = K @ b
         return K.T @ (weight[:, None] * (Y - fitted)), K.T @ (weight[:, None] * fitted)

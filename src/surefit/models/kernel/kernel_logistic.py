@@ -30,6 +30,7 @@ from surefit.models.kernel.base import (
     KernelParameters,
     by_bands,
     check_rows,
+    finite_gram,
     kept_rows,
     kernel_times,
     objects_again,
@@ -307,7 +308,7 @@ class KernelLogisticRegression(ClassifierMixin, KernelModel):
 
 def coordinates_of(K: Matrix) -> Matrix:
     """Return R with R'KR = I, on the range of K: what is rounding of its largest eigenvalue is left out."""
-    values, vectors = linalg.eigh((K + K.T) / 2)
+    values, vectors = linalg.eigh(finite_gram((K + K.T) / 2))
     kept = values > CUT * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
     found: Vector = np.sqrt(values[kept])
     return np.ascontiguousarray(vectors[:, kept] / found)

@@ -42,7 +42,7 @@ from surefit.solvers.linalg.randomized_svd import leading_axes
 TOLERANCE = 1e-9
 ZERO = 1e-12  # of the largest eigenvalue: below it nothing but rounding is left
 ITERATIONS = 500
-SMALL = 500
+SMALL = 500  # rows, whose eigenvectors cost nothing worth saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class KernelPCA(FeatureRows):
         n, share = len(K), root**2 / (root @ root)
         total = float(share @ means)
         few = n > SMALL and 10 * (count + 10) <= n
-        if self.eigen_solver == "dense" or count == n or (self.eigen_solver == "auto" and not few):
+        if n <= SMALL or self.eigen_solver == "dense" or (self.eigen_solver == "auto" and not few):
             C = (K - (means[:, None] + means) + total) * np.outer(root, root)
             subset = None if 2 * count > n else (n - count, n - 1)
             values, U = linalg.eigh(C, subset_by_index=subset, overwrite_a=True, check_finite=False)
@@ -289,7 +289,10 @@ class KernelPCA(FeatureRows):
 
         excess = 0.0
         if self.n_components is not None and U.shape[1] < len(U):
-            excess = largest_elsewhere(product, U[:, values > 0].T, values[values > 0]).excess
+            kept, along = U[:, values > 0], values[values > 0]
+            excess = largest_elsewhere(  # of what is left, so that rounding along the axes is not found again
+                lambda block: product(block) - (kept * along) @ (kept.T @ block), kept.T, along
+            ).excess
         back = 0.0
         if self.dual_coef_ is not None:
             dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

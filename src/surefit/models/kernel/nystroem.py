@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefit.core.arrays import Matrix
 from surefit.core.certificate import Certificate
-from surefit.core.errors import DataError
+from surefit.core.errors import DataError, ParameterError
 from surefit.core.parameters import Count, RandomState, Strength
 from surefit.core.trace import Trace
 from surefit.data.batches.batch import Batch
@@ -30,6 +30,7 @@ from surefit.models.kernel.base import (
     KernelParameters,
     by_bands,
     check_rows,
+    finite_gram,
     kept_rows,
     objects_again,
     seed_in_use,
@@ -103,7 +104,7 @@ class FeatureRows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelModel
     def transform(self, X: Any) -> Any:
         """Return the features of rows; of a source, another source."""
         check_is_fitted(self)
-        if is_streamed(X):
+        if not self._accepted().objects and is_streamed(X):
             names = [str(name) for name in self.get_feature_names_out()]
             return mapped(admit_rows(self, self._accepted(), X), names, MapRows(self._features))
         return self._answer(self._features, X)
@@ -169,6 +170,11 @@ class Nystroem(FeatureRows):
         self.centres = centres
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        named = isinstance(self.kernel, str) and self.kernel != "precomputed"
+        if not named and any(value is not None for value in (self.gamma, self.coef0, self.degree)):
+            raise ParameterError(
+                "Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel."
+            )
         seed, kernel = seed_in_use(self.random_state), self._fitted_kernel()
         X, weight, places = drawn_rows(source, engine, seed)
         if kernel.takes == "gram":
@@ -255,7 +261,7 @@ def features_of(kernel: Kernel, centres: Any, normal: Matrix, X: Any) -> Matrix:
 
 def inverse_root(K: Matrix) -> tuple[Matrix, Matrix]:
     """Return K^(-1/2), and a basis of the range of K, that is of what is more than rounding."""
-    values, vectors = linalg.eigh((K + K.T) / 2)
+    values, vectors = linalg.eigh(finite_gram((K + K.T) / 2))
     largest = float(values.max(initial=0.0))
     kept = values > max(1e-12 * largest, len(K) * np.finfo(np.float64).eps * largest)
     V = vectors[:, kept]

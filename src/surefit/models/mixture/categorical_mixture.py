@@ -224,6 +224,8 @@ def _plain(theta: Theta, batch: Batch) -> tuple[float, Any, Any]:
     density, places = np.ones((len(X), len(p))), []
     for j, (a, b) in enumerate(pairwise(starts)):
         at = {float(level): e for e, level in enumerate(levels[a:b], start=int(a))}
+        if not at.keys() >= set(X[:, j].tolist()):
+            raise DataError(f"column {j} holds a level that is none of the fitted ones.")
         places.append(np.array([at[cell] for cell in X[:, j].tolist()], dtype=np.int64))
         density *= p[:, places[-1]].T
     with np.errstate(divide="ignore"):

@@ -22,6 +22,7 @@ from scipy import linalg
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.data.batches.batch import Batch
+from surefit.data.batches.column_batch import changed
 from surefit.data.source import MappedSource
 from surefit.penalties.base import Penalty
 from surefit.penalties.coordinate_table import CoordinateTable
@@ -172,13 +173,12 @@ class _Chosen:
         if self.others.any():
             added = np.asarray(X @ self.others)
             offset = added if offset is None else offset + added
-        return replace(batch, X=X[:, self.columns], offset=offset)
+        X = X[:, self.columns]
+        return changed(batch, X=X.tocsr() if hasattr(X, "tocsr") else X, offset=offset)
 
 
 def _with_columns(objective: MeanLoss, rows: NDArray[np.intp], packed: Vector) -> MeanLoss:
     """Return the objective of some columns, the coefficients of the others as they are."""
-    if len(rows) == objective.columns:
-        return objective
     others = objective.split(packed)[0].copy()
     others[rows] = 0.0
     schema = replace(objective.source.schema, width=len(rows), columns=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_clusterer, is_regressor
 
 from surefit.core.errors import DataError, RefusalError
 from surefit.data.arrow import kind_of, to_table
@@ -78,7 +78,7 @@ class Applied:
     @property
     def predicts(self) -> bool:
         """Whether it answers at all, and does not only transform."""
-        return bool(is_classifier(self.last) or is_regressor(self.last))
+        return bool(is_classifier(self.last) or is_regressor(self.last) or is_clusterer(self.last))
 
     def names(self, table: Any, besides: Sequence[str] = ()) -> tuple[str, ...]:
         """The columns of a table that the model reads; one that lacks some is refused.

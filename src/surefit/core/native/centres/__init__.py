@@ -7,4 +7,4 @@ numpy twin.
 To add one: the C++ kernel, its binding and test, and a file here of the same name.
 """
 
-__all__ = ["cluster_sums", "nearest_centre", "seeding"]
+__all__ = ["cluster_sums", "fuzzy_step", "medoid_swaps", "nearest_centre", "seeding"]

@@ -9,4 +9,4 @@ An iteration over rows in memory and over a source computes the same numbers: su
 precision, and the nearest centre is exact, so neither chunks nor bounds show.
 """
 
-__all__ = ["base", "kmeans", "passes", "starts"]
+__all__ = ["base", "kmeans", "voronoi"]

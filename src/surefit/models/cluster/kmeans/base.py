@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from surefit.engine.base import Engine
 from surefit.models.base import Estimator
 from surefit.models.cluster.kmeans.lloyd import Scale
 from surefit.models.cluster.kmeans.passes import nearest_of
+from surefit.models.rows_in_memory import gathered
 from surefit.models.transformer import MapRows, mapped
 from surefit.stats.cluster_sums import dense_blocks
 from surefit.stats.spread import Spread
@@ -49,7 +50,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     """A model whose clusters are the rows nearest to each of ``cluster_centers_``."""
 
     accepts = Accepts()
-    learns = CentreParameters
+    learns: ClassVar[type] = CentreParameters
 
     cluster_centers_: Matrix
     labels_: NDArray[np.int32]
@@ -70,7 +71,11 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return found
 
     def _nearest(self, X: Any) -> NDArray[np.int32]:
-        return nearest_of(self.cluster_centers_, X)
+        return nearest_of(self.cluster_centers_, self._seen(X))
+
+    def _seen(self, X: Any) -> Any:
+        """What of the rows is put to centres: all of it."""
+        return X
 
     def transform(self, X: Any) -> Any:
         """Return the distance of each row to each centre; a source stays one, mapped as it is read."""
@@ -82,7 +87,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _distances(self, X: Any) -> Matrix:
         found = np.empty((X.shape[0], len(self.cluster_centers_)), dtype=X.dtype)
-        for rows, block in dense_blocks(X):
+        for rows, block in dense_blocks(self._seen(X)):
             found[rows] = cdist(block, self.cluster_centers_)
         return found
 
@@ -98,7 +103,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _squares(self, X: Any) -> Vector:
         found = np.empty(X.shape[0])
-        for rows, block in dense_blocks(X):
+        for rows, block in dense_blocks(self._seen(X)):
             labels = nearest_of(self.cluster_centers_, block)
             cluster_cost(block, None, self.cluster_centers_, labels, found[rows])
         return found
@@ -226,3 +231,15 @@ def warn_of_duplicates(who: str, weight: Vector) -> None:
             "Possibly due to duplicate points in X: ask for fewer clusters.",
             CertificateWarning,
         )
+
+
+def rows_and_weights(source: Source) -> tuple[Matrix, Vector]:
+    """All rows of a source, dense, in memory, and their weights."""
+    batch = gathered(source)
+    X = np.concatenate([block for _, block in dense_blocks(batch.X)]).astype(np.float64)
+    return X, np.ones(len(X)) if batch.weight is None else batch.weight
+
+
+def weights_by(labels: NDArray[Any], weight: Vector, count: int) -> Vector:
+    """The sum of the weights of each cluster."""
+    return np.bincount(labels.ravel(), weight, count).astype(np.float64)

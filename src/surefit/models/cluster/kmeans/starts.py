@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import frexp, log
 from typing import Any
@@ -12,17 +13,87 @@ from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import DataError, ParameterError
+from surefit.core.native.centres.cluster_sums import cluster_cost
+from surefit.core.native.centres.nearest_centre import nearest_centre
 from surefit.core.native.centres.seeding import BLOCK, seeding_accept, seeding_potentials
 from surefit.core.public import public
+from surefit.data.batches.batch import Batch
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine
-from surefit.models.cluster.kmeans.row_sample import RowSample
 from surefit.resample.streams import seed_of, stream
-from surefit.stats.cluster_sums import ClusterSums
+from surefit.stats.cluster_sums import ClusterSums, dense_blocks
 
 FEW = 2**15  # rows that are put in the order of their cells before any is drawn
 ROUNDS = 5  # passes of k-means||
 _CELLS = 2**25  # of the rows that first centres are drawn from, where the table is larger than memory
+
+
+def row_chances(numbers: NDArray[Any], seed: int) -> NDArray[np.float64]:
+    """Uniform numbers in (0, 1), decided by the numbers of the rows and a seed alone (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = (numbers.astype(np.uint64) + np.uint64(seed % 2**64)) * np.uint64(0x9E3779B97F4A7C15)
+        z += np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return ((z >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+@dataclass(frozen=True, slots=True)
+class RowSample:
+    r"""``count`` rows drawn without replacement, in row order, with their weights.
+
+    Chances are proportional to the weights, or with ``centres`` to weight times squared distance to the
+    nearest of them: of all rows those with the least :math:`-\log(u_i) / w_i` are kept (Efraimidis and
+    Spirakis). Rows without weight, or at distance 0, are never drawn; where there are no more than ``count``
+    others, all are.
+
+    >>> RowSample.of(Batch(np.array([[2.0], [5.0], [1.0]])), count=2, seed=3).X.shape
+    (2, 1)
+    """
+
+    count: int
+    numbers: NDArray[np.int64]
+    keys: NDArray[np.float64]
+    X: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    seen: int
+
+    @classmethod
+    def of(
+        cls, batch: Batch, *, count: int = 10, seed: int = 0, centres: Any = None, **context: Any
+    ) -> RowSample:
+        """Draw from some rows."""
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight
+        numbers = batch.start + np.arange(len(batch))
+        share = weight.copy()
+        if centres is not None:
+            for rows, block in dense_blocks(batch.X):
+                labels, squares = np.zeros(len(block), np.int32), np.empty(len(block))
+                nearest_centre(block, centres, labels)
+                cluster_cost(block, None, centres, labels, squares)
+                share[rows] *= squares
+        with np.errstate(divide="ignore"):
+            keys = -np.log(row_chances(numbers, seed)) / share
+        counted = np.flatnonzero(share > 0)
+        kept = counted[np.sort(np.argsort(keys[counted], kind="stable")[:count])]
+        X: Any = batch.X[kept]  # type: ignore[index]
+        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        return cls(count, numbers[kept], keys[kept], dense, weight[kept], len(counted))
+
+    def __add__(self, other: RowSample) -> RowSample:
+        keys = np.concatenate([self.keys, other.keys])
+        numbers = np.concatenate([self.numbers, other.numbers])
+        best = np.lexsort((numbers, keys))[: self.count]
+        kept = best[np.argsort(numbers[best], kind="stable")]
+        return RowSample(
+            self.count,
+            numbers[kept],
+            keys[kept],
+            np.concatenate([self.X, other.X])[kept],
+            np.concatenate([self.weight, other.weight])[kept],
+            self.seen + other.seen,
+        )
 
 
 class Pool:
@@ -185,7 +256,7 @@ class Starts:
             return self._checked(init(batch.X, self._count, random_state=random))
         if init == "k-means||":
             return in_parallel(self._source, self._engine, self._count, rng)
-        pool = self._rows()
+        pool = self.pool()
         if len(pool.X) < self._count:
             places = np.minimum(np.arange(self._count), len(pool.X) - 1)
         elif init == "random":
@@ -194,7 +265,8 @@ class Starts:
             places = plus_plus(pool.X, pool.weight, self._count, rng)
         return np.ascontiguousarray(pool.X[places], dtype=np.float64)
 
-    def _rows(self) -> Pool:
+    def pool(self) -> Pool:
+        """The rows that first centres are drawn from."""
         if self._pool is None:
             self._pool = Pool(self._source, self._engine, self._seed, self._count)
         return self._pool

@@ -57,6 +57,7 @@ class SimpleImputer(ExactInMemory, Invertible):
     accepts = Accepts(missing=True)
     learns = SimpleImputerParameters
     shaping = ("missing_values", "strategy")
+    restores_gaps = True
 
     statistics_: NDArray[Any]
     rank_error_: NDArray[np.float64]
