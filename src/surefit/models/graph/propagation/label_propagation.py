@@ -291,15 +291,16 @@ class LabelSpreading(_Propagation):
 
     def _stepper(self, W: Any, Y: Matrix, weight: Vector) -> Callable[[Matrix], Matrix]:
         own = W.diagonal()
-        degree = np.asarray(weight @ W).ravel() - own
+        others = W - (sparse.diags_array(own) if sparse.issparse(W) else np.diag(own))
+        # A repeated row is like all its copies, but no row is its own neighbour.
+        copies = np.maximum(weight - 1.0, 0.0) * own
+        degree = np.asarray(weight @ others).ravel() + copies
         degree = np.where(degree > 0, degree, 1.0)
         root = 1 / np.sqrt(degree)
-        left, right = root[:, None], (root * weight)[:, None]
-        # A repeated row is another row, like all its copies but not itself.
-        once = (own / degree)[:, None]
+        left, right, again = root[:, None], (root * weight)[:, None], (copies / degree)[:, None]
 
         def step(F: Matrix) -> Matrix:
-            spread = left * (W @ (right * F)) - once * F
+            spread = left * (others @ (right * F)) + again * F
             return np.asarray(self.alpha * spread + (1 - self.alpha) * Y)
 
         return step
