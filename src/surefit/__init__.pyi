@@ -141,6 +141,9 @@ from surefit.models.graph.nets.bif import read_bif as read_bif
 from surefit.models.graph.nets.bif import write_bif as write_bif
 from surefit.models.graph.nets.directed_graph import DirectedGraph as DirectedGraph
 from surefit.models.graph.nets.learning import fit_bayes_net as fit_bayes_net
+from surefit.models.graph.propagation.label_propagation import LabelPropagation as LabelPropagation
+from surefit.models.graph.propagation.label_propagation import LabelSpreading as LabelSpreading
+from surefit.models.graph.propagation.weighted_graph import WeightedGraph as WeightedGraph
 from surefit.models.kernel.gaussian_process_regressor import GaussianProcessRegressor as GaussianProcessRegressor
 from surefit.models.kernel.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from surefit.models.kernel.kernel_pca import KernelPCA as KernelPCA
