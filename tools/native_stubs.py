@@ -46,7 +46,7 @@ def generated() -> str:
         subprocess.run([*stubgen, "-m", module.__name__, "-o", raw], check=True)
         body = raw.read_text()
     text = HEAD + ARRAY.sub(lambda match: SHORT[match[1]], body[body.index("variant: str") :])
-    text = text.replace("-> tuple:", "-> tuple[Any, ...]:")
+    text = re.sub(r"(: |-> )tuple\b(?!\[)", r"\1tuple[Any, ...]", text)
     text = re.sub(r"(: |-> )list\b(?!\[)", r"\1list[Any]", text)
     ruff = str(Path(sys.executable).parent / "ruff")
     command = [ruff, "format", "--quiet", f"--stdin-filename={STUB}", "-"]

@@ -43,10 +43,14 @@ def off(data: Data, result: Any) -> float:
 def fitted(name: str, data: Data) -> Any:
     """Fit one library's model and return its log probabilities."""
     if name == "surefit":
-        from surefit import MultinomialNB as Model
+        import surefit
+
+        model: Any = surefit.MultinomialNB()
     else:
-        from sklearn.naive_bayes import MultinomialNB as Model  # type: ignore[assignment]
-    return Model().fit(data["X"], data["y"]).feature_log_prob_
+        from sklearn import naive_bayes
+
+        model = naive_bayes.MultinomialNB()
+    return model.fit(data["X"], data["y"]).feature_log_prob_
 
 
 def case(form: str, rows: int, columns: int) -> Case:

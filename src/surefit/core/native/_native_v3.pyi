@@ -792,6 +792,17 @@ def error_sums(
 def all_finite(x: F32, threads: int) -> bool: ...
 @overload
 def all_finite(x: F64, threads: int) -> bool: ...
+def t_forces(
+    Y: F64,
+    mass: F64,
+    starts: I64,
+    ends: I64,
+    weight: F64,
+    angle: float,
+    repulsion: F64,
+    attraction: F64,
+    threads: int,
+) -> float: ...
 @overload
 def forest_grow_classes(
     X: F32,
@@ -1386,6 +1397,9 @@ def rows_nearest(
 def rows_within(
     X: F64, centre: F64, scale: float, Q: F64, radius: F64, own: bool, by_distance: bool, threads: int
 ) -> tuple[Any, ...]: ...
+def nonnegative_rows(
+    square: F64, cross: F64, order: I64, sweeps: int, tolerance: float, w: F64, threads: int
+) -> float: ...
 @overload
 def normal_scores(X: F32, mean: F64, scale: F64, offset: F64, out: F64, threads: int) -> None: ...
 @overload
@@ -1852,8 +1866,8 @@ def sgd_epoch_within_csr(
     starts: I64,
 ) -> tuple[Any, ...]: ...
 def smo(
-    kernel: tuple,
-    rows: tuple,
+    kernel: tuple[Any, ...],
+    rows: tuple[Any, ...],
     row: I64 | None,
     plus: F64,
     minus: F64,
@@ -1870,7 +1884,14 @@ def smo(
     working_set: int,
     threads: int,
 ) -> tuple[Any, ...]: ...
-def kernel_sums(kernel: tuple, rows: tuple, queries: tuple, coef: F64, out: F64, threads: int) -> None: ...
+def kernel_sums(
+    kernel: tuple[Any, ...],
+    rows: tuple[Any, ...],
+    queries: tuple[Any, ...],
+    coef: F64,
+    out: F64,
+    threads: int,
+) -> None: ...
 def table_gap(
     w: F64, u: F64, l1: F64, l2: F64, lower: F64, upper: F64, noise: F64 | None, rr: float, yr: float
 ) -> tuple[Any, ...]: ...
