@@ -101,7 +101,8 @@ def test_factorisation_and_cycles():
     assert less.n_parameters == 13
 
 
-@pytest.mark.covers("cs443:22.2", by=["BayesNet", "DirectedGraph.pattern"])
+@pytest.mark.covers("cs443:22.2", by="BayesNet")
+@pytest.mark.covers("cs443:22.2", by="DirectedGraph.pattern")
 def test_elementary_patterns_and_explaining_away():
     net = BayesNet(
         ConditionalTable("X1", [0.9, 0.1]),
@@ -154,7 +155,8 @@ def test_the_blanket_separates_a_node_from_all_others():
     assert net.marginal("X2", {**known, "X5": 1}) == pytest.approx(net.marginal("X2", known))
 
 
-@pytest.mark.covers("cs443:22.5", by=["BayesNet.sample", "BayesNet.likelihood_weighting"])
+@pytest.mark.covers("cs443:22.5", by="BayesNet.sample")
+@pytest.mark.covers("cs443:22.5", by="BayesNet.likelihood_weighting")
 def test_samples_give_marginals():
     net = random_net(6, np.random.default_rng(5))
     rows = BayesNet.sample(net, 20_000, random_state=1).to_pandas()

@@ -13,7 +13,8 @@ from surefit import theory
 from surefit.errors import ParameterError, RefusalError
 
 
-@pytest.mark.covers("intro_to_ml:1.7", by=["theory.growth_function", "theory.labellings"])
+@pytest.mark.covers("intro_to_ml:1.7", by="theory.growth_function")
+@pytest.mark.covers("intro_to_ml:1.7", by="theory.labellings")
 def test_growth_functions_of_lines_and_thresholds():
     assert [theory.growth_function("halfspaces", n) for n in range(1, 7)] == [2, 4, 8, 14, 22, 32]
     assert [theory.halfspace_growth(n) for n in range(1, 7)] == [2, 4, 8, 14, 22, 32]

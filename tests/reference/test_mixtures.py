@@ -71,19 +71,16 @@ def test_the_density_is_a_sum_of_normal_densities():
     np.testing.assert_allclose(rows.mean(axis=0), model.weights_ @ model.means_, atol=0.15)
 
 
-@pytest.mark.covers("course_summary:11.2", by="surefit.stats.component_moments.ComponentMoments.shared")
+@pytest.mark.covers("course_summary:11.2", by="QuadraticDiscriminantAnalysis")
 def test_with_known_components_it_is_class_means_and_covariances_by_n():
-    from surefit.models.mixture.normals import finished
-    from surefit.stats.component_moments import ComponentMoments
+    from surefit import QuadraticDiscriminantAnalysis
 
     y = np.arange(len(THREE)) % 3
-    found = finished(
-        ComponentMoments.shared(THREE, np.eye(3)[y], THREE.mean(axis=0), diagonal=False), "full", 0.0
-    )
+    found = QuadraticDiscriminantAnalysis(solver="eigen", store_covariance=True).fit(THREE, y)
     for k in range(3):
-        np.testing.assert_allclose(found["means"][k], THREE[y == k].mean(axis=0), rtol=1e-10)
-        np.testing.assert_allclose(found["covariances"][k], np.cov(THREE[y == k].T, ddof=0), rtol=1e-10)
-    np.testing.assert_allclose(found["weights"], [1 / 3] * 3, rtol=1e-12)
+        np.testing.assert_allclose(found.means_[k], THREE[y == k].mean(axis=0), rtol=1e-10)
+        np.testing.assert_allclose(found.covariance_[k], np.cov(THREE[y == k].T, ddof=0), rtol=1e-10)
+    np.testing.assert_allclose(found.priors_, [1 / 3] * 3, rtol=1e-12)
 
 
 @pytest.mark.covers("course_summary:11.3", by="GaussianMixture")

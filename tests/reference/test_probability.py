@@ -100,7 +100,8 @@ def test_rules_of_mass_functions_and_densities():
         probability.JointDensity(lambda x, y: x * y * 2, x=(0, 1), y=(0, 1))
 
 
-@pytest.mark.covers("ml_lecture_notes:1.5", by=["probability.JointDensity", "probability.RandomVariable"])
+@pytest.mark.covers("ml_lecture_notes:1.5", by="probability.JointDensity")
+@pytest.mark.covers("ml_lecture_notes:1.5", by="probability.RandomVariable")
 def test_expectations_discrete_continuous_and_of_two_variables():
     points = [2.0, 5.0, 5.0, 12.0]
     space = probability.FiniteSpace.equally_likely(range(4))
@@ -278,10 +279,9 @@ def test_bias_variance_and_squared_error_of_estimators():
         assert abs(study.mean_squared_error - 4 / study.n) < 4 * study.mean_squared_error_error
 
 
-@pytest.mark.covers(
-    "intro_to_ml:B.25",
-    by=["probability.sample_mean", "probability.sample_variance", "probability.sample_covariance"],
-)
+@pytest.mark.covers("intro_to_ml:B.25", by="probability.sample_mean")
+@pytest.mark.covers("intro_to_ml:B.25", by="probability.sample_variance")
+@pytest.mark.covers("intro_to_ml:B.25", by="probability.sample_covariance")
 def test_sample_moments_are_unbiased():
     law = distributions.Gamma(shape=2.0, rate=0.5)  # mean 4, variance 8
     for estimator, truth in (
