@@ -256,7 +256,7 @@ def test_every_verb_prints_json_and_nothing_else_to_standard_output(folder: Path
         "predict": (file, table, "--output", tmp_path / "answers.csv"),
         "verify": (file, folder / "train.csv"),
     }
-    besides = {"demo", "learn", "report"}  # demo is for people; the others have tests of their own
+    besides = {"cluster", "demo", "learn", "report"}  # demo is for people; others have tests of their own
     assert set(group.list_commands(click.Context(group))) == set(calls) | besides
     for verb, given in calls.items():
         done = call(verb, *given, "--json")
