@@ -286,8 +286,9 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         mean, deviation = self._scaling(Y, weight)
         Y = (Y - mean) / deviation
         rows = Rows(X, noise, weight)
-        C = covariance(self._fitted_kernel(), rows, False).matrix
-        value = log_evidence(self._fitted_kernel(), rows, Y)[0]
+        made = covariance(self._fitted_kernel(), rows, False)
+        C, L = made.matrix, factor(made.matrix)
+        value = -np.inf if L is None else evidence_of(made, L, a, Y)
         stated = self.log_marginal_likelihood_value_
         change = abs(value - stated) / max(1.0, abs(stated))
         change = max(
