@@ -25,6 +25,7 @@ from surefit.engine.base import Checkpointed, choose_engine
 from surefit.engine.fingerprint import fingerprint
 from surefit.engine.serial import Serial
 from surefit.evaluate.cross_validation.fold_store import FoldStore
+from surefit.models import rows_in_memory
 from surefit.stats.base import Joint, Statistic
 from surefit.stats.spread import Spread
 
@@ -146,8 +147,12 @@ class Fragile:
         return Spread.of(batch)
 
 
+# They draw rows, or look at each by itself, and add nothing up.
+MAPS = {"Nystroem", "RBFSampler"}
+
+
 @each_single_target
-def test_every_fit_of_a_stream_is_taken_from_its_checkpoint(cls, tmp_path):
+def test_every_fit_of_a_stream_is_taken_from_its_checkpoint(cls, tmp_path, monkeypatch):
     X, y = table(cls)
     columns = {f"x{j}": column for j, column in enumerate(X.T)} | ({} if y is None else {"y": y})
     source = surefit.read(pa.table(columns), target=None if y is None else "y")
@@ -157,7 +162,14 @@ def test_every_fit_of_a_stream_is_taken_from_its_checkpoint(cls, tmp_path):
         files = sorted(tmp_path.iterdir())
         stamps = [file.stat().st_mtime_ns for file in files]
         again = cls().fit(source)
-    assert files
+    if not files and cls.__name__ in MAPS:
+        return
+    if not files:  # no pass added anything up, which only a model that holds all rows may say
+        monkeypatch.setattr(rows_in_memory, "MOST_BYTES", 0)
+        monkeypatch.setattr("surefit.data.stream.BATCH_BYTES", 400)
+        with pytest.raises(RefusalError, match="all rows in memory"):
+            cls().fit(surefit.read(pa.table(columns), target=None if y is None else "y"))
+        return
     assert files == sorted(tmp_path.iterdir())
     assert [file.stat().st_mtime_ns for file in files] == stamps, "a pass was read again"
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])

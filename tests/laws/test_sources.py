@@ -81,9 +81,11 @@ def learned(model):
     for name in model.learns.__dataclass_fields__:
         if name in ("dual_gap", "n_iter", "t"):
             continue
-        value = getattr(model, f"{name}_")
+        value = getattr(model, f"{name}_", None)  # what has a default may be left out
         if isinstance(model, NeighborModel) and name == "rows":
             value = _rows(model._fit_X)  # sparse ones are held as they are
+        if hasattr(value, "toarray"):
+            value = value.toarray()
         several = value if isinstance(value, list | tuple) else [value]
         for number, one in enumerate(several):
             inner = learned(one) if isinstance(one, Estimator) else {"": np.asarray(one)}

@@ -42,7 +42,7 @@ def gathered(source: Source) -> Batch:
 def _bytes(X: Any) -> int:
     if sparse.issparse(X):
         return int(X.data.nbytes + X.indices.nbytes)
-    return int(getattr(X, "nbytes", 8 * len(X)))
+    return int(getattr(X, "nbytes", 8 * X.shape[0]))
 
 
 def _refuse_large(size: int) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
+from surefit.core.config import config
 from surefit.core.errors import FormatError, RefusalError
 from surefit.core.parameters import Interval, NonNegative
 from surefit.data.batches.batch import Batch
@@ -122,7 +123,8 @@ class KDEClassifier(Generative):
         if bandwidth == "likelihood" and not np.ptp(rows, axis=0).any():
             bandwidth = 1.0
         model = KernelDensity(bandwidth=bandwidth, kernel=self.kernel, atol=self.atol, rtol=self.rtol)
-        return model.fit(rows, sample_weight=weight)
+        with config(checkpoint=None):  # its rows are no table that a pass could go on in
+            return model.fit(rows, sample_weight=weight)
 
     def _fitted(self) -> list[KernelDensity | None]:
         if "_members" not in self.__dict__:

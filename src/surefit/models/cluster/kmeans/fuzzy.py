@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.native.centres.fuzzy_step import fuzzy_step, fuzzy_step_twin
+from surefit.core.native.centres.fuzzy_step import fuzzy_step
 from surefit.core.parameters import Count, Interval, RandomState, Tolerance
 from surefit.core.trace import Trace
-from surefit.data.batches.batch import Batch
 from surefit.data.source import Source
 from surefit.engine.base import Engine
 from surefit.models.base import Learned
@@ -29,38 +27,8 @@ from surefit.models.cluster.kmeans.base import (
 from surefit.models.cluster.kmeans.passes import labels_of, nearest_of
 from surefit.models.cluster.kmeans.starts import Starts
 from surefit.stats.cluster_sums import dense_blocks
+from surefit.stats.fuzzy_sums import FuzzySums
 from surefit.stats.spread import Spread
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzySums:
-    """For each centre the sums of s r^m x, with that of s r^m last; the cost; rows by nearest centre."""
-
-    sums: Matrix
-    cost: float
-
-    @classmethod
-    def of(cls, batch: Batch, *, centres: Matrix, power: float, plain: bool = False) -> FuzzySums:
-        """Those of some rows; ``plain``: by the twin of the kernel."""
-        sums, cost = np.zeros((len(centres), centres.shape[1] + 1)), 0.0
-        step = fuzzy_step_twin if plain else fuzzy_step
-        for rows, block in dense_blocks(batch.X):
-            size = len(block) if not plain else max(1, 2**22 // centres.size)
-            for start in range(0, len(block), max(size, 1)):
-                some = slice(start, start + size)
-                weight = None if batch.weight is None else batch.weight[rows][some]
-                more, part = step(np.ascontiguousarray(block[some]), weight, centres, power)
-                sums, cost = sums + more, cost + part
-        return cls(sums, cost)
-
-    def __add__(self, other: FuzzySums) -> FuzzySums:
-        return FuzzySums(self.sums + other.sums, self.cost + other.cost)
-
-    def means(self, centres: Matrix) -> Matrix:
-        """The next centres; one that nothing belongs to stays where it is."""
-        weight = self.sums[:, -1:]
-        found: Matrix = np.where(weight > 0, self.sums[:, :-1] / np.where(weight > 0, weight, 1.0), centres)
-        return found
 
 
 class FuzzyCMeans(CentreModel):

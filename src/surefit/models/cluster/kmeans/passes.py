@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -151,7 +152,8 @@ class Streamed:
 
     def farthest(self, centres: Matrix, count: int) -> Farthest:
         """Read all rows once more, for those that lie far."""
-        return self._engine.accumulate(partial(Farthest.of, centres=centres, count=count), self._source)
+        found = self._engine.map(partial(Farthest.of, centres=centres, count=count), self._source)
+        return reduce(add, found)
 
 
 def labels_of(centres: Matrix, batch: Batch) -> Labels:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from math import frexp, log
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ class RowSample:
         )
 
 
+def _sampled(draw: Callable[[Batch], RowSample], source: Source, engine: Engine) -> RowSample:
+    """Draw from all batches; rows that are kept are no sums, so a checkpoint does not hold them."""
+    return reduce(add, engine.map(draw, source))
+
+
 class Pool:
     """The rows that first centres are drawn from, with their weights.
 
@@ -110,7 +116,7 @@ class Pool:
             weight = source.batch.weight
         else:
             most = max(least, min(FEW, _CELLS // max(1, source.schema.width)))
-            drawn = engine.accumulate(partial(RowSample.of, count=most, seed=seed), source)
+            drawn = _sampled(partial(RowSample.of, count=most, seed=seed), source, engine)
             # Rows that were drawn by their weight count once.
             X, weight = drawn.X, drawn.weight if drawn.seen <= most else None
         self.places: NDArray[np.intp] | None = None
@@ -211,11 +217,10 @@ def in_parallel(source: Source, engine: Engine, count: int, rng: np.random.Gener
     (Bahmani et al. 2012).
     """
     seeds = rng.integers(2**62, size=ROUNDS + 1)
-    found = engine.accumulate(partial(RowSample.of, count=1, seed=int(seeds[0])), source).X
+    found = _sampled(partial(RowSample.of, count=1, seed=int(seeds[0])), source, engine).X
     for seed in seeds[1:]:
-        more = engine.accumulate(
-            partial(RowSample.of, count=2 * count, seed=int(seed), centres=found), source
-        ).X
+        drawn = partial(RowSample.of, count=2 * count, seed=int(seed), centres=found)
+        more = _sampled(drawn, source, engine).X
         found = np.concatenate([found, more])
     if len(found) <= count:
         return _filled(found, count)

@@ -35,10 +35,13 @@ _ROUNDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class PropagationParameters:
-    """Classes; the rows; the shares of the classes in each, their sums before division, and the largest."""
+    """Classes; the rows and their weights; the shares of the classes in each, their sums before division, and
+    the largest.
+    """
 
     classes: NDArray[Any]
     X: Any
+    row_weights: Vector
     label_distributions: Matrix
     row_sums: Vector
     transduction: NDArray[Any]
@@ -56,6 +59,7 @@ class _Propagation(ClassifierMixin, Estimator, abstract=True):
     n_neighbors: int
     classes_: NDArray[Any]
     X_: Any
+    row_weights_: Vector
     label_distributions_: Matrix
     row_sums_: Vector
     transduction_: NDArray[Any]
@@ -124,9 +128,7 @@ class _Propagation(ClassifierMixin, Estimator, abstract=True):
         F = raw / np.where(sums > 0, sums, 1.0)[:, None]
         certificate = self._proof(W, raw, Y, known, weight, 0.0)
         kept = X.copy() if sparse.issparse(X) else np.array(X)
-        parameters = PropagationParameters(
-            classes, kept, F, sums, classes[F.argmax(axis=1)], 1 if here.any() else 0
-        )
+        parameters = PropagationParameters(classes, kept, weight, F, sums, classes[F.argmax(axis=1)], 1)
         return Learned(parameters, certificate, {"rows": len(Y)})
 
     def _proof(
@@ -149,13 +151,16 @@ class _Propagation(ClassifierMixin, Estimator, abstract=True):
             )
         apart = abs(X - self.X_)
         rows = float(apart.max()) if apart.shape[0] and apart.shape[1] else 0.0
+        rows = max(rows, float(np.abs(weight - self.row_weights_).max(initial=0.0)))
         raw = self.label_distributions_ * np.where(self.row_sums_ > 0, self.row_sums_, 1.0)[:, None]
         return self._proof(self._alike(X), raw, Y, known, weight, rows)
 
     def check_loaded(self) -> None:
         """Refuse a file whose rows and shares do not belong together."""
         n, shape = self.X_.shape[0], np.shape(self.label_distributions_)
-        if shape != (n, len(self.classes_)) or np.shape(self.row_sums_) != (n,):
+        if shape != (n, len(self.classes_)) or {np.shape(self.row_sums_), np.shape(self.row_weights_)} != {
+            (n,)
+        }:
             raise FormatError("the file's rows and the shares of their classes do not belong together.")
         if self.X_.shape[1] != self.n_features_in_ or np.shape(self.transduction_) != (n,):
             raise FormatError("the file's rows do not have the columns that it names.")
@@ -170,16 +175,18 @@ class _Propagation(ClassifierMixin, Estimator, abstract=True):
 
     def _shares(self, X: Any) -> Matrix:
         X = X.astype(np.float64) if X.dtype == np.float32 else X
+        taught = self.row_weights_[:, None] * self.label_distributions_
         if self.kernel == "knn":
             near = search.build(self.X_).nearest(X, self.n_neighbors).index
             found = self.label_distributions_[near].sum(axis=1)
         elif callable(self.kernel):
-            found = np.asarray(self.kernel(self.X_, X), dtype=np.float64).T @ self.label_distributions_
+            found = np.asarray(self.kernel(self.X_, X), dtype=np.float64).T @ taught
         else:
             squares = _squares(X, self.X_)
             # Far from all rows every similarity rounds to 0; their ratios stay as they are.
-            squares -= squares.min(axis=1, keepdims=True)
-            found = np.exp(-self.gamma * squares) @ self.label_distributions_
+            squares -= squares[:, self.row_weights_ > 0].min(axis=1, keepdims=True)
+            squares = np.maximum(squares, 0.0)  # rows without weight may be nearer, and teach nothing
+            found = np.exp(-self.gamma * squares) @ taught
         sums = found.sum(axis=1, keepdims=True)
         even = np.full_like(found, 1.0 / found.shape[1])
         return np.asarray(np.divide(found, sums, out=even, where=sums > 0))
