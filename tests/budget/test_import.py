@@ -105,6 +105,9 @@ def test_a_misspelt_name_of_a_door_gets_the_nearest_one(door: str) -> None:
 
 
 def test_every_error_and_warning_is_in_errors() -> None:
+    import surefit.evaluate.persistence
+    import surefit.models.base
+    import surefit.solvers.objective.solver  # each declares its kind
     from surefit.core.errors import SurefitError, SurefitWarning
     from surefit.core.registry import members
 

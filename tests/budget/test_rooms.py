@@ -152,10 +152,10 @@ def subpackages() -> list[str]:
 
 
 def test_only_what_a_sub_package_names_is_imported_from_outside() -> None:
-    trespasses = []
+    trespasses, packages = [], subpackages()
     for module in MODULES:
         for target, name in imports(module):
-            for package in subpackages():
+            for package in packages:
                 inside = f"{module}.".startswith(f"{package}.")
                 if inside or not f"{target}.".startswith(f"{package}."):
                     continue

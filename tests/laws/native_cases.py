@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from surefit.core.native.centres.nearest_centre import Bounds
+from surefit.core.native.kernel.kernel_sums import PlainKernel
+from surefit.core.native.kernel.smo import DualProblem
 from surefit.core.native.linear.coefficient_set import CoefficientSet
 from surefit.core.native.linear.dual_cd import DualPlan
 from surefit.core.native.linear.sampled_steps import Samples
@@ -235,6 +237,27 @@ def accepted():
     return (X, WEIGHT, np.zeros(12), 1.0, X[0].copy(), closest), {}, [closest]
 
 
+RBF, COEF = PlainKernel("rbf", gamma=0.5), X[400:800, :3].T.copy()
+SIGN, FEW_TARGETS, MOST = np.sign(TARGET[:120]), TARGET[:120] / 4, 0.8 * np.ones(120)
+CLASSIFY = DualProblem(-SIGN, -SIGN, np.minimum(MOST * SIGN, 0.0), np.maximum(MOST * SIGN, 0.0))
+# Two variables a row, one in each group.
+ROW_OF, GROUP_OF = np.arange(120) // 2, (np.arange(120) % 2).astype(np.uint8)
+REGRESS = DualProblem(0.1 - FEW_TARGETS, -0.1 - FEW_TARGETS, -MOST, MOST, ROW_OF, GROUP_OF)
+# Apart by so much that the least eigenvalue is near one: the tolerance bounds the error of each variable.
+DUAL_GRAM = RBF.values(FEW[:60], FEW[:60])
+
+MAP = np.abs(X[:300, :3]) + X[:300, 3:6]
+EDGE_STARTS = np.arange(301) * 4
+EDGE_ENDS = (np.arange(1200) * 7 + 3) % 300
+
+
+def nonnegative():
+    w = np.abs(X[:600])
+    order = np.roll(np.arange(12), 5)
+    options = {"order": order, "sweeps": 30, "tolerance": 1e-3}
+    return (GRAM, X[600:1200].copy(), w), options, [w]
+
+
 # Every file of native/ with a face has a line here for each of its kernels; the first name is the file's.
 CASES = {
     "affine.standardise": ("affine", "standardise", into(X, X[0], X[1] ** 2, shape=X.shape)),
@@ -379,6 +402,38 @@ CASES = {
     "topk.top_k": ("topk", "top_k", (X, 5)),
     "triangular.triangular_factor": ("triangular", "triangular_factor", (X, X[:, 0] ** 2)),
     "triangular.triangular_factor csr": ("triangular", "triangular_factor", (SPARSE,)),
+    "kernel_sums.kernel_sums rbf": ("kernel_sums", "kernel_sums", (RBF, X[400:800], X[:300], COEF)),
+    "kernel_sums.kernel_sums poly": (
+        "kernel_sums",
+        "kernel_sums",
+        (PlainKernel("poly", 0.1, 1.0, 3), X[400:800], X[:300], COEF),
+    ),
+    "kernel_sums.kernel_sums csr": (
+        "kernel_sums",
+        "kernel_sums",
+        (RBF, SPARSE[400:800], SPARSE[:300], COEF),
+    ),
+    "smo.smo classes": (
+        "smo",
+        "smo",
+        Options(RBF, FEW, CLASSIFY, np.zeros(120), np.zeros(120), tolerance=1e-14),
+    ),
+    "smo.smo groups": (
+        "smo",
+        "smo",
+        Options(PlainKernel("gram"), DUAL_GRAM, REGRESS, np.zeros(120), np.zeros(60), tolerance=1e-14),
+    ),
+    "t_forces.t_forces plane": (
+        "t_forces",
+        "t_forces",
+        (MAP[:, :2].copy(), WEIGHT[:300] + 1, EDGE_STARTS, EDGE_ENDS, POSITIVE[:1200], 0.0),
+    ),
+    "t_forces.t_forces space": (
+        "t_forces",
+        "t_forces",
+        (MAP, WEIGHT[:300] + 1, EDGE_STARTS, EDGE_ENDS, POSITIVE[:1200], 0.0),
+    ),
+    "nonnegative_rows.nonnegative_rows": ("nonnegative_rows", "nonnegative_rows", Writing(nonnegative)),
     "linear_loss.linear_loss": (
         "linear_loss",
         "linear_loss",

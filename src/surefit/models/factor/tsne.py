@@ -10,7 +10,7 @@ from scipy import sparse
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.errors import ParameterError
-from surefit.core.native.scores.point_forces import point_forces, point_forces_twin
+from surefit.core.native.scores.t_forces import t_forces, t_forces_twin
 from surefit.core.parameters import Count, Fraction, Interval, NonNegative, Positive, RandomState, WholeNumber
 from surefit.core.trace import Trace
 from surefit.models.factor.embedding import (
@@ -147,9 +147,7 @@ class TSNE(NeighbourEmbedding):
         mass = np.ascontiguousarray(distinct.weight)
         Y = np.ascontiguousarray(self._begin(distinct))
         step, speed, gain = self._step(len(distinct.which)), np.zeros_like(Y), np.ones_like(Y)
-        forces = (
-            point_forces if self.method == "barnes_hut" and self.n_components in (2, 3) else point_forces_twin
-        )
+        forces = t_forces if self.method == "barnes_hut" and self.n_components in (2, 3) else t_forces_twin
         own = np.maximum(mass, np.finfo(np.float64).tiny)[:, None]  # a point of mass m moves as m points do
         best, since, size = np.inf, 0, np.inf
         for iteration in trace.iterations(self.max_iter):
@@ -183,9 +181,9 @@ class TSNE(NeighbourEmbedding):
         places, mass = np.ascontiguousarray(places), np.ascontiguousarray(distinct.weight)
         none = np.zeros(len(places) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
         if len(places) <= EXACT or self.n_components not in (2, 3):
-            total = point_forces_twin(places, mass, *none, 0.0)[0]
+            total = t_forces_twin(places, mass, *none, 0.0)[0]
         else:
-            total = point_forces(places, mass, *none, 0.2)[0]
+            total = t_forces(places, mass, *none, 0.2)[0]
         return self._divergence(P, places, mass, total)
 
 

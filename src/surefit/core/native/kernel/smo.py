@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -41,11 +41,12 @@ class DualSolution:
 
     beta: Floats
     gradient: Floats
-    steps: int
-    violation: float
-    ended: Literal["tolerance", "steps", "rounding"]
-    cache_bytes: int = 0
-    computed_rows: int = 0
+    # The way there differs with the rounding.
+    steps: int = field(compare=False)
+    violation: float = field(compare=False)
+    ended: Literal["tolerance", "steps", "rounding"] = field(compare=False)
+    cache_bytes: int = field(default=0, compare=False)
+    computed_rows: int = field(default=0, compare=False)
 
 
 def smo(

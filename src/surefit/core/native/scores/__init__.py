@@ -17,7 +17,7 @@ __all__ = [
     "normal_scores",
     "number_spread",
     "pair_counts",
-    "point_forces",
     "score_groups",
     "select_rank",
+    "t_forces",
 ]

@@ -10,7 +10,7 @@ from surefit.core.config import threads
 from surefit.core.native import compiled
 
 
-def point_forces(
+def t_forces(
     Y: Matrix,
     mass: Vector,
     starts: NDArray[np.int64],
@@ -27,19 +27,19 @@ def point_forces(
 
     >>> none = np.zeros(0)
     >>> empty = np.zeros(3, dtype=np.int64), np.zeros(0, dtype=np.int64), none
-    >>> point_forces(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones(2), *empty, 0.0)[0]
+    >>> t_forces(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones(2), *empty, 0.0)[0]
     1.0
     """
     native = compiled()
     if native is None or Y.shape[1] not in (2, 3):
-        return point_forces_twin(Y, mass, starts, ends, weight, angle)
+        return t_forces_twin(Y, mass, starts, ends, weight, angle)
     repulsion, attraction = np.empty_like(Y), np.empty_like(Y)
     count = threads() if _threads is None else _threads
     sums = native.t_forces(Y, mass, starts, ends, weight, angle, repulsion, attraction, count)
     return float(sums), repulsion, attraction
 
 
-def point_forces_twin(
+def t_forces_twin(
     Y: Matrix,
     mass: Vector,
     starts: NDArray[np.int64],
