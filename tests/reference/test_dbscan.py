@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.cluster import DBSCAN as TheirDBSCAN
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
@@ -122,3 +123,24 @@ def test_what_was_changed_is_noticed():
     for labels in (merged, np.where(np.arange(3000) == 0, -1, model.labels_)):
         model.labels_ = labels
         assert not surefit.verify(model, X).holds or (len(X) > 2000 and labels is merged)
+
+
+def test_the_curve_of_distances_to_neighbours():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(scale=0.1, size=(60, 2)) + at for at in (0.0, 5.0)] + [[[20.0, -20.0]]])
+    chart = surefit.plots.plot_k_distances(X, 4)
+    curve = next(rows for rows in chart.to_dict()["datasets"].values() if "distance" in rows[0])
+    theirs = np.sort(np.sort(cdist(X, X), axis=1)[:, 3])
+    np.testing.assert_allclose([row["distance"] for row in curve], theirs)
+    eps = next(rows for rows in chart.to_dict()["datasets"].values() if "eps" in rows[0])[0]["eps"]
+    model = DBSCAN(eps, min_samples=4).fit(X)
+    assert len(model.core_sample_indices_) == (theirs <= eps).sum()
+    assert f"{(theirs <= eps).sum()} of 121 rows" in chart.to_dict()["title"]["subtitle"]
+    assert set(model.labels_[:60]) == {0}
+    assert set(model.labels_[60:120]) == {1}
+    assert model.labels_[120] == -1
+    with pytest.raises(surefit.errors.DataError, match="at least 2"):
+        surefit.plots.plot_k_distances(X, 1)
+    mixed = [[0.0, "a"], [1.0, "a"], [2.0, "b"]]
+    words = surefit.plots.plot_k_distances(mixed, 2, "gower", eps=0.25).to_dict()["title"]["text"]
+    assert words == "Distance to the 2nd nearest row: eps 0.25"

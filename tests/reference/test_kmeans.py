@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.cluster
+from scipy.cluster import hierarchy
 
 import surefit
 from surefit import (
@@ -293,6 +294,40 @@ def test_bisecting_follows_its_tree() -> None:
         assert len(np.unique(model.labels_)) == 6
         theirs = sklearn.cluster.BisectingKMeans(6, bisecting_strategy=strategy, random_state=0).fit(X)
         assert model.inertia_ < 1.3 * theirs.inertia_
+
+
+def test_splits_are_a_tree_of_merges() -> None:
+    X, _ = blobs(300, 2, seed=10)
+    model = BisectingKMeans(9, random_state=0).fit(X)
+    assert model.children_.shape == (8, 2)
+    assert (np.diff(model.heights_) >= 0).all()
+    assert model.heights_[-1] == pytest.approx(np.square(X - X.mean(axis=0)).sum())
+    for k in (1, 2, 5, 9):  # the tree cut at k is the fit with k
+        np.testing.assert_array_equal(
+            pairs(model.cut(k)), pairs(BisectingKMeans(k, random_state=0).fit(X).labels_)
+        )
+    for t, height in enumerate(model.heights_[:-1]):  # below a height just above it, each cluster costs less
+        labels = model.cut(height=height * (1 + 1e-9))
+        costs = [np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels)]
+        assert len(costs) == 9 - t - 1
+        assert max(costs) == pytest.approx(height)
+    tree = hierarchy.to_tree(model.linkage_matrix())
+    assert tree.pre_order() == model.leaf_order().tolist()
+    title = surefit.plots.plot_dendrogram(model, height=model.heights_[-3] * 1.01).to_dict()["title"]["text"]
+    assert title.startswith("9 clusters merge into 3 clusters below height")
+
+
+def test_splits_down_to_single_rows() -> None:
+    model = BisectingKMeans(5, random_state=0).fit([[0.0], [1.0], [9.0], [10.0], [50.0]])
+    assert sorted(model.labels_.tolist()) == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(model.heights_, [0.5, 0.5, 82.0, 1702.0])
+    model.tree_costs_[0] *= 1.01
+    assert not surefit.verify(model, [[0.0], [1.0], [9.0], [10.0], [50.0]]).holds
+
+
+def pairs(labels: Any) -> Any:
+    """Which rows are together."""
+    return labels[:, None] == labels
 
 
 def test_mini_batches_take_more_rows_later() -> None:

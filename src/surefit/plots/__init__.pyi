@@ -5,6 +5,7 @@ from surefit.plots.base import to_html as to_html
 from surefit.plots.base import to_png as to_png
 from surefit.plots.base import to_svg as to_svg
 from surefit.plots.clusters import plot_cluster_choice as plot_cluster_choice
+from surefit.plots.clusters import plot_k_distances as plot_k_distances
 from surefit.plots.clusters import plot_voronoi as plot_voronoi
 from surefit.plots.component_count import plot_component_count as plot_component_count
 from surefit.plots.cube_edges import plot_cube_edges as plot_cube_edges

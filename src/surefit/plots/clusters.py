@@ -1,4 +1,4 @@
-"""Clusters: the cells of their centres, and the scores that their number is chosen by."""
+"""Clusters: the cells of their centres, scores that their number is chosen by, distances of neighbours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from surefit.core.errors import DataError
+from surefit.distances import search
 from surefit.models.cluster.kmeans.voronoi import voronoi_cells
 from surefit.plots.base import rows_of, styled
 from surefit.plots.theme import COLOURS, FADED, WIDTH
@@ -107,3 +108,55 @@ def plot_cluster_choice(choice: Any) -> Any:
         size = {"width": WIDTH / 2 - 40, "height": 0.3 * WIDTH}
         panels.append(alt.layer(*layers).properties(title=f"{title}: {choice.best[name]}", **size))
     return styled(alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:])))
+
+
+def plot_k_distances(X: Any, k: int = 5, metric: Any = "euclidean", eps: float | None = None) -> Any:
+    """Draw how far the k-th nearest row is from each row, sorted: where the curve bends is an eps for DBSCAN.
+
+    A row counts among its own neighbours, as in ``DBSCAN(min_samples=k)``, so that at ``eps`` the rows below
+    the line are the core rows. metric: what ``surefit.distances.as_distance`` takes. eps: where to draw the
+    line; by default at the bend, the point farthest from the chord of the curve.
+
+    >>> plot_k_distances([[0.0], [1.0], [2.0], [3.0], [50.0]], k=2).to_dict()["title"]["text"]
+    'Distance to the 2nd nearest row: it bends at 1'
+    """
+    import altair as alt
+
+    index = search.build(X, metric, neighbours=max(k - 1, 1))
+    if not 2 <= k <= index.rows:
+        raise DataError(f"k={k} must be at least 2, the row itself included, and at most {index.rows} rows.")
+    found = np.sort(index.nearest(None, k - 1).distance[:, -1])
+    n = len(found)
+    bend = float(found[_bend(found)]) if eps is None else float(eps)
+    core = int(np.searchsorted(found, bend, side="right"))
+    some = np.unique(np.linspace(0, n - 1, min(n, POINTS)).round().astype(np.int64))
+    curve = (
+        alt.Chart(rows_of({"row": some + 1.0, "distance": found[some]}))
+        .mark_line(color=COLOURS[0], strokeWidth=2)
+        .encode(
+            x=alt.X("row:Q", title="rows, sorted", scale=alt.Scale(domain=[1, max(n, 2)], nice=False)),
+            y=alt.Y("distance:Q", title=f"distance to the {_ordinal(k)} nearest row"),
+        )
+    )
+    line = (
+        alt.Chart(rows_of({"eps": [bend]})).mark_rule(color=COLOURS[1], strokeDash=[4, 4]).encode(y="eps:Q")
+    )
+    verb = "it bends at" if eps is None else "eps"
+    heading = alt.TitleParams(
+        f"Distance to the {_ordinal(k)} nearest row: {verb} {bend:.3g}",
+        subtitle=f"within {bend:.3g}, {core} of {n} rows have at least {k} rows, themselves included",
+    )
+    return styled(alt.layer(curve, line).properties(title=heading, width=WIDTH, height=300))
+
+
+def _bend(rising: Any) -> int:
+    """The place of a rising curve that is farthest below its chord."""
+    n, span = len(rising), float(rising[-1] - rising[0])
+    if span <= 0:
+        return n - 1
+    return int(np.argmax(np.linspace(0.0, 1.0, n) - (rising - rising[0]) / span))
+
+
+def _ordinal(k: int) -> str:
+    ending = "th" if k % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th")
+    return f"{k}{ending}"

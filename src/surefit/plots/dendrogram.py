@@ -20,7 +20,7 @@ def plot_dendrogram(model: Any, X: Any = None, names: Any = None, height: float 
     """Draw the merges of a fitted tree of clusters, each as high as its clusters were apart.
 
     X: the fitted rows; with them, leaves stand in the order in which neighbours are closest. names: of the
-    rows. height: where to draw a line that cuts; by default where the model has cut.
+    leaves. height: where to draw a line that cuts; by default where the model has cut.
 
     >>> from surefit import AgglomerativeClustering
     >>> model = AgglomerativeClustering(2, linkage="average").fit([[0.0], [1.0], [3.0], [7.0]])
@@ -34,8 +34,9 @@ def plot_dendrogram(model: Any, X: Any = None, names: Any = None, height: float 
         raise DataError(f"plot_dendrogram draws trees of merges, and a {type(model).__name__} has none.")
     order, tree = model.leaf_order(X), model.tree_
     n = tree.leaves
+    leaves = "clusters" if hasattr(model, "cluster_centers_") else "rows"
     if n > MOST_LEAVES:
-        raise DataError(f"{n} rows are too many for a dendrogram: fit a sample of {MOST_LEAVES} at most.")
+        raise DataError(f"{n} {leaves} are too many for a dendrogram: fit a sample of {MOST_LEAVES} at most.")
     height = _between(tree.heights, model.n_clusters_) if height is None else height
     at = np.empty(2 * n - 1)
     at[order] = np.arange(n)
@@ -69,7 +70,7 @@ def plot_dendrogram(model: Any, X: Any = None, names: Any = None, height: float 
         alt.Chart(rows_of(rows))
         .mark_line(interpolate="linear", strokeWidth=1.5)
         .encode(
-            x=alt.X("x:Q", axis=axis, title=f"{n} rows", scale=span),
+            x=alt.X("x:Q", axis=axis, title=f"{n} {leaves}", scale=span),
             y=alt.Y("y:Q", title="height of the merge"),
             detail="part:N",
             order="place:Q",
@@ -79,7 +80,7 @@ def plot_dendrogram(model: Any, X: Any = None, names: Any = None, height: float 
     cut = alt.Chart(rows_of({"y": [float(height)]})).mark_rule(color=FADED, strokeDash=[4, 4]).encode(y="y:Q")
     count = tree.count_below(height)
     plural = "cluster" if count == 1 else "clusters"
-    title = f"{n} rows merge into {count} {plural} below height {height:.3g}"
+    title = f"{n} {leaves} merge into {count} {plural} below height {height:.3g}"
     return styled((lines + cut).properties(title=alt.TitleParams(title), width=560, height=300))
 
 

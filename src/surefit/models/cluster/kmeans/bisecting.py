@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
-from surefit.core.errors import FormatError
+from surefit.core.errors import FormatError, ParameterError
 from surefit.core.native.centres.cluster_sums import cluster_cost
 from surefit.core.parameters import Count, RandomState, Tolerance, WholeNumber
 from surefit.core.trace import Trace
@@ -20,6 +20,7 @@ from surefit.data.schema import Schema
 from surefit.data.source import ArraySource, Source
 from surefit.engine.base import Engine, choose_engine
 from surefit.models.base import Learned
+from surefit.models.cluster.hierarchy.merge_tree import MergeTree
 from surefit.models.cluster.kmeans.base import CentreModel, check_count, fixed_point, scale_of
 from surefit.models.cluster.kmeans.kmeans import Algorithm, skips_of
 from surefit.models.cluster.kmeans.lloyd import lloyd
@@ -33,8 +34,8 @@ from surefit.stats.spread import Spread
 
 @dataclass(frozen=True, slots=True)
 class BisectingParameters:
-    """Centres of the clusters, labels, cost, weights, and the tree: the centre of each node, and its two
-    children or, for a leaf, -1 and its cluster.
+    """Centres of the clusters, labels, cost, weights, and the tree: the centre of each node, its cost, and
+    its two children or, for a leaf, -1 and its cluster.
     """
 
     cluster_centers: Matrix
@@ -43,6 +44,7 @@ class BisectingParameters:
     n_iter: int
     cluster_weights: Vector
     tree_centers: Matrix
+    tree_costs: Vector
     tree_children: NDArray[np.int32]
 
 
@@ -54,14 +56,22 @@ class BisectingKMeans(CentreModel):
     the tree, at each node to the nearer child. Splits need all rows in memory. The certificate is a fixed
     point of every split: rows are with the nearer child, and centres are means.
 
+    This is divisive clustering, whose tree is there in the form of AgglomerativeClustering: ``children_`` and
+    ``heights_`` with the clusters as leaves, and the height of a node the sum of squares of its rows. Cut
+    into k, it gives the clusters that a fit with k gives, as the largest cost is split first. With as many
+    clusters as rows, the leaves are rows. ``plots.plot_dendrogram(model)`` draws it.
+
     >>> from surefit import BisectingKMeans
     >>> model = BisectingKMeans(3, random_state=0).fit([[0.0], [1.0], [9.0], [10.0], [50.0]])
     >>> sorted(model.cluster_centers_.ravel().tolist())
     [0.5, 9.5, 50.0]
+    >>> model.heights_
+    array([  82., 1702.])
     """
 
     learns = BisectingParameters
     tree_centers_: Matrix
+    tree_costs_: Vector
     tree_children_: NDArray[np.int32]
 
     def __init__(
@@ -147,9 +157,64 @@ class BisectingKMeans(CentreModel):
             len(trace),
             np.array([nodes[leaf].weight for leaf in leaves]),
             np.array([node.centre for node in nodes]),
+            np.array([node.cost for node in nodes]),
             np.array(children, dtype=np.int32),
         )
         return Learned(parameters, fixed_point(shift, self.tol))
+
+    @property
+    def tree_(self) -> MergeTree:
+        """The splits, read from below as merges of clusters."""
+        nodes, count = self.tree_children_.tolist(), len(self.cluster_centers_)
+        cost = self.tree_costs_.tolist()
+        for node in range(len(nodes) - 1, -1, -1):  # a whole costs no less than its parts, rounding aside
+            left, right = nodes[node]
+            if left >= 0:
+                cost[node] = max(cost[node], cost[left], cost[right])
+        inner = [node for node in range(len(nodes) - 1, -1, -1) if nodes[node][0] >= 0]
+        inner.sort(key=cost.__getitem__)  # of equal ones the later is below
+        place = {node: right for node, (left, right) in enumerate(nodes) if left < 0}
+        place |= {node: count + t for t, node in enumerate(inner)}
+        merges = [[place[left], place[right]] for left, right in (nodes[node] for node in inner)]
+        children = np.array(merges, dtype=np.int64).reshape(-1, 2)
+        return MergeTree(children, np.array([cost[node] for node in inner], dtype=np.float64))
+
+    @property
+    def children_(self) -> NDArray[np.int64]:
+        """Which two nodes each merge joins: clusters up to their number, earlier merges from there on."""
+        return self.tree_.children
+
+    @property
+    def heights_(self) -> Vector:
+        """The weighted sum of squares of the rows of each merge, rising."""
+        return self.tree_.heights
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters there are: fewer than asked for where all others are of equal rows."""
+        return len(self.cluster_centers_)
+
+    def cut(self, n_clusters: int | None = None, height: float | None = None) -> NDArray[np.int64]:
+        """Labels for fewer clusters, or for those whose sum of squares is below a height.
+
+        >>> from surefit import BisectingKMeans
+        >>> model = BisectingKMeans(3, random_state=0).fit([[0.0], [1.0], [9.0], [10.0], [50.0]])
+        >>> len(set(model.cut(2)[:4])), len(set(model.cut(2))), len(set(model.cut(height=1000.0)))
+        (1, 2, 2)
+        """
+        if (n_clusters is None) == (height is None):
+            raise ParameterError("cut takes a number of clusters or a height, one of the two.")
+        tree = self.tree_
+        count = tree.count_below(float(height or 0.0)) if n_clusters is None else n_clusters
+        return tree.cut(count)[self.labels_]
+
+    def linkage_matrix(self) -> Matrix:
+        """The tree as scipy's functions take it, with clusters as leaves."""
+        return self.tree_.as_linkage()
+
+    def leaf_order(self, X: Any = None) -> NDArray[np.int64]:
+        """The clusters from left to right in the dendrogram; X: without effect."""
+        return self.tree_.leaf_order()
 
     def _nearest(self, X: Any) -> NDArray[np.int32]:
         labels = np.zeros(X.shape[0], dtype=np.int32)
@@ -179,18 +244,19 @@ class BisectingKMeans(CentreModel):
             return fixed_point(np.inf, self.tol)
         shift, waiting, excess, cost, copied = 0.0, [(0, np.arange(len(X)))], 0.0, 0.0, 0.0
         total, inside = np.zeros(len(self.cluster_centers_)), self._clusters_below()
-        leaves = np.zeros(len(X), dtype=np.int32)
+        leaves, costs = np.zeros(len(X), dtype=np.int32), np.zeros(len(self.tree_costs_))
         while waiting:
             node, rows = waiting.pop()
             centre, s = self.tree_centers_[node], weight[rows]
             if s.sum() > 0:
                 drift = (s @ (X[rows] - centre)) / s.sum()
                 shift = max(shift, float(np.linalg.norm(drift)) / float(np.sqrt(scale.variance)))
+            costs[node] = float(s @ np.square(X[rows] - centre).sum(axis=1))
             left, right = self.tree_children_[node]
             if left < 0:
                 leaves[rows], total[right] = right, s.sum()
                 copied = max(copied, float(np.abs(self.cluster_centers_[right] - centre).max()))
-                cost += float(s @ np.square(X[rows] - centre).sum(axis=1))
+                cost += costs[node]
                 continue
             # Rows stay where their label says; that they are not nearer to the other side is looked at.
             to_right = np.isin(self.labels_[rows], inside[right])
@@ -204,7 +270,8 @@ class BisectingKMeans(CentreModel):
             self.tol,
             cost_of_rows_nearer_to_another_centre=excess / size + float((leaves != self.labels_).any()),
             change_of_a_centre=copied / float(np.sqrt(scale.variance)),
-            change_of_the_cost=abs(self.inertia_ - cost) / size,
+            change_of_the_cost=max(abs(self.inertia_ - cost), float(np.abs(self.tree_costs_ - costs).max()))
+            / size,
             change_of_a_weight=float(np.abs(self.cluster_weights_ - total).max() / weight.sum()),
         )
 
@@ -222,6 +289,14 @@ class BisectingKMeans(CentreModel):
         children, count = self.tree_children_, len(self.tree_children_)
         if children.shape != (len(self.tree_centers_), 2) or children.dtype.kind != "i" or not count:
             raise FormatError("the file's tree has not two children for each centre.")
+        if self.tree_costs_.shape != (count,):
+            raise FormatError("the file's tree has not one cost for each centre.")
+        leaves = np.sort(children[children[:, 0] < 0, 1])
+        below = np.sort(children[children[:, 0] >= 0].ravel())
+        if not np.array_equal(leaves, np.arange(len(self.cluster_centers_))) or not np.array_equal(
+            below, np.arange(1, count)
+        ):
+            raise FormatError("in the file's tree, each cluster must be one leaf, each node one child.")
         for node, (left, right) in enumerate(children.tolist()):
             if left < 0 and not 0 <= right < len(self.cluster_centers_):
                 raise FormatError("a leaf of the file's tree is no cluster.")
