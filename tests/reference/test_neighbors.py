@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn import neighbors as peers
 from sklearn.datasets import make_classification
 
@@ -20,6 +21,7 @@ from surefit import (
     RadiusNeighborsRegressor,
     theory,
 )
+from surefit.core.errors import DataError
 from surefit.distances import EditDistance, Mahalanobis
 from surefit.kernels import RBF
 
@@ -332,3 +334,42 @@ def test_kernel_weights_fall_with_distance(weights):
     near = KNeighborsRegressor(3, weights=weights).fit(LINE, np.array([1.0, 0.0, 0.0, 0.0])).predict([[-0.5]])
     assert near[0] > 1 / 3
     assert KNeighborsRegressor(4, weights=weights).fit(LINE, y).predict([[0.0]])[0] < 0.25
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+def test_dense_rows_ask_models_of_sparse_rows(metric):
+    X = np.random.default_rng(0).normal(size=(40, 5)).clip(0)
+    y = (X[:, 0] > 0).astype(int)
+    thin = surefit.KNeighborsClassifier(3, metric=metric).fit(sparse.csr_array(X), y)
+    dense = surefit.KNeighborsClassifier(3, metric=metric, algorithm="brute").fit(X, y)
+    np.testing.assert_array_equal(thin.predict_proba(X + 0.01), dense.predict_proba(X + 0.01))
+
+
+def test_neighbours_that_all_weigh_nothing_are_refused():
+    model = surefit.KNeighborsClassifier(3, weights=lambda d: (d < 0.5).astype(float))
+    model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert model.predict([[0.2]]) == [0]
+    for ask in (model.predict, model.predict_proba):
+        with pytest.raises(DataError, match="All neighbors of some sample is getting zero weights"):
+            ask([[10.0]])
+
+
+def test_infinite_weights_of_a_function_count_alone():
+    def weights(distance):
+        with np.errstate(divide="ignore"):
+            return [one**-2.0 for one in distance] if distance.dtype == object else distance**-2.0
+
+    X, y = [[0.0], [1.0], [1.5]], [0, 1, 1]
+    for model in (
+        surefit.KNeighborsClassifier(3, weights=weights),
+        surefit.RadiusNeighborsClassifier(9.0, weights=weights),
+    ):
+        np.testing.assert_allclose(model.fit(X, y).predict_proba([[0.0], [1.0]]), [[1, 0], [0, 1]])
+
+
+def test_dense_distances_to_the_rows_of_a_graph_may_be_zero():
+    graph = sparse.csr_array([[0.0, 2.0, 1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 0.0]])
+    model = surefit.NearestNeighbors(n_neighbors=2, metric="precomputed").fit(graph)
+    distance, index = model.kneighbors(np.array([[0.0, 4.0, 0.0]]))
+    assert distance.tolist() == [[0.0, 0.0]]
+    assert index.tolist() == [[0, 2]]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import sklearn.svm
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import surefit
 from surefit import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
@@ -309,8 +311,6 @@ class TestAgainstLibsvm:
 
     @pytest.mark.parametrize("name", ["SVC", "NuSVC"])
     def test_classes_of_iris(self, name):
-        from sklearn.datasets import load_iris
-
         X, y = load_iris(return_X_y=True)
         for shape in ("ovr", "ovo"):
             settings = {"decision_function_shape": shape, "tol": 1e-7}
@@ -414,3 +414,46 @@ class TestAnswers:
         for model in (SVR(C=np.inf), NuSVR(C=np.inf)):
             with pytest.raises(RefusalError, match="C=inf"):
                 model.fit(ROWS, NUMBERS)
+
+
+@pytest.mark.parametrize("model", [SVC(), NuSVC(nu=0.3), SVR(), NuSVR(), OneClassSVM(nu=0.3)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_small_sparse_tables_are_solved_as_dense_ones(model, kernel):
+    X, y = load_iris(return_X_y=True)
+    X = np.where(X < 1.5, 0.0, X)
+    dense = clone(model).set_params(kernel=kernel).fit(X, y)
+    thin = clone(model).set_params(kernel=kernel).fit(sparse.csr_array(X), y)
+    np.testing.assert_array_equal(thin.support_, dense.support_)
+    np.testing.assert_array_equal(thin.dual_coef_.toarray(), dense.dual_coef_)
+
+
+def test_weights_alike_are_another_C_and_no_other_width():
+    X, y = load_iris(return_X_y=True)
+    plain = SVC().fit(X, y)
+    weighted = SVC(C=4.0).fit(X, y, sample_weight=np.full(len(y), 0.25))
+    np.testing.assert_array_equal(weighted.dual_coef_, plain.dual_coef_)
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0])
+def test_weights_of_which_none_is_positive_are_refused(weight):
+    with pytest.raises(DataError, match="all samples have zero or negative weights"):
+        SVR().fit([[0.0], [1.0]], [0.0, 1.0], sample_weight=[weight, weight])
+
+
+def test_ties_of_pairs_are_refused_when_they_are_broken():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(break_ties=True, decision_function_shape="ovo").fit(X, y)
+    assert model.decision_function(X).shape == (150, 3)
+    with pytest.raises(ValueError, match="break_ties must be False"):
+        model.predict(X)
+
+
+def test_probabilities_that_were_not_fitted_are_not_there():
+    model = SVC().fit([[0.0], [1.0]], [0, 1]).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fitted with probability=False"):
+        model.predict_proba([[0.5]])
+
+
+def test_sparse_kernel_matrices_are_refused():
+    with pytest.raises(TypeError, match="Sparse precomputed"):
+        SVC(kernel="precomputed").fit(sparse.csr_array(np.eye(2)), [0, 1])

@@ -123,7 +123,7 @@ class Distance(Registered, kind="distance", folder="surefit.distances"):
     def between(self, X: Any, Y: Any) -> Matrix:
         """Return the distances of checked inputs; the distance is fitted."""
         native = self.native()
-        if native is None or hasattr(X, "toarray"):
+        if native is None or hasattr(X, "toarray") or hasattr(Y, "toarray"):
             return self._between(X, Y)
         sums = native.norm.sums(native.rows(X), native.rows(Y))
         found: Matrix = native.finish(native.norm.distance(sums))

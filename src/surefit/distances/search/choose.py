@@ -83,7 +83,11 @@ def _by_values(things: Any, own: Distance, algorithm: str, leaf_size: int, spars
             f"algorithm='kd_tree' cuts rows by columns, and {own!r} does not go by columns: use 'auto'."
         )
     if algorithm == "ball_tree" and (sparse or own.takes == "pairs"):
-        raise RefusalError("algorithm='ball_tree' takes dense rows or objects: use 'auto' or 'brute'.")
+        what = "sparse input" if sparse else "distances of all pairs"
+        raise RefusalError(
+            f"Metric {own.name!r} not valid for {what}. algorithm='ball_tree' takes dense rows or objects: "
+            "use 'auto' or 'brute'."
+        )
     asked = algorithm == "ball_tree" and (own.metric or own.name == "from_function")
     if algorithm == "ball_tree" and not asked:
         return MatrixIndex(things, own, f"{own!r} has no triangle inequality, which a tree needs")

@@ -20,7 +20,7 @@ from surefit.models.base import Learned
 from surefit.models.candidate import Candidate
 from surefit.models.neighbors.base import Algorithm, Metric, RadiusMixin
 from surefit.models.neighbors.votes import ClassNeighborParameters, ClassVotes, KNeighborsVotes, Votes
-from surefit.models.neighbors.weights import Weights, weights_of
+from surefit.models.neighbors.weights import Weights, counting, weights_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,8 @@ def list_weights(weights: Any, lists: Any, limit: float) -> Matrix:
     if callable(weights):
         distance, _ = lists.split()
         found = weights(distance)
-        return np.concatenate([np.empty(0), *(np.asarray(one, dtype=np.float64) for one in found)])
+        lists_of = [counting(np.asarray(one, dtype=np.float64)[None])[0] for one in found]
+        return np.concatenate([np.empty(0), *lists_of])
     if isinstance(weights, str) and weights == "distance":
         zero = lists.distance == 0
         query = np.repeat(np.arange(len(lists.start) - 1), lists.counts())

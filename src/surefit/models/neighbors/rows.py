@@ -233,6 +233,14 @@ class StreamedRows:
         return merged(lists, None, by_distance)
 
 
+def _whole(Q: Matrix) -> Any:
+    """Dense distances as a graph that keeps those of 0 too."""
+    from scipy.sparse import csr_matrix
+
+    n, m = Q.shape
+    return csr_matrix((Q.ravel(), np.tile(np.arange(m), n), np.arange(0, n * m + 1, m)), shape=(n, m))
+
+
 class GraphRows:
     """Distances that were computed before, kept for the near pairs alone: a sparse precomputed matrix."""
 
@@ -245,7 +253,7 @@ class GraphRows:
 
         from surefit.core.errors import DataError
 
-        graph = csr_matrix(self.graph if Q is None else Q)
+        graph = _whole(Q) if isinstance(Q, np.ndarray) else csr_matrix(self.graph if Q is None else Q)
         if graph.nnz and graph.data.min() < 0:
             raise DataError("Negative values in data passed to precomputed distance matrix.")
         query = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
@@ -266,7 +274,7 @@ class GraphRows:
         lists = self._lists(Q, Q is None)
         if (lists.counts() < k).any():
             raise DataError(
-                f"{k} neighbors are required for each samples, but some samples have only "
+                f"{k} neighbors per samples are required, but some samples have only "
                 f"{int(lists.counts().min())} neighbors in precomputed graph matrix. Decrease number of "
                 "neighbors or recompute the graph with more neighbors."
             )

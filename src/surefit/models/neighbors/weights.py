@@ -37,6 +37,26 @@ def needs_bandwidth(weights: Any) -> bool:
     return isinstance(weights, str) and weights in KERNELS
 
 
+def counting(found: Matrix) -> Matrix:
+    """Return weights (m, k) that a function gave: infinite ones count alone, and some must be above 0.
+
+    >>> counting(np.array([[np.inf, 2.0], [1.0, 2.0]]))
+    array([[1., 0.],
+           [1., 2.]])
+    """
+    endless = np.isposinf(found)
+    alone = endless.any(axis=1)
+    if alone.any():
+        found = found.copy()
+        found[alone] = endless[alone]
+    if found.shape[1] and (found == 0).all(axis=1).any():
+        raise DataError(
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
+            "case if you are using a user-defined function."
+        )
+    return found
+
+
 def weights_of(weights: Any, distance: Matrix, bandwidth: Any = None) -> Matrix:
     """Return the weights of neighbours (m, k) by their distances.
 
@@ -55,7 +75,7 @@ def weights_of(weights: Any, distance: Matrix, bandwidth: Any = None) -> Matrix:
             raise DataError(
                 "weights: the function must return one number for each distance, none of them NaN."
             )
-        return found
+        return counting(found)
     if weights == "distance":
         zero = distance == 0
         with np.errstate(divide="ignore"):

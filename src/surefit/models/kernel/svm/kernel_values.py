@@ -19,6 +19,7 @@ from surefit.kernels.conversion import as_kernel
 PLAIN = ("linear", "poly", "rbf", "sigmoid")  # names that compiled code knows
 MOST_BYTES = 2**32  # of a Gram matrix in Python
 FEW = 2**16  # kernel values, which take less time than to hold BLAS to one thread
+SMALL = 2**20  # cells of a sparse table that is solved as a dense one, to the same bits
 BLOCK = 512  # rows of kernel values at once in Python
 DEFINITE_UP_TO = 1500  # rows whose Gram matrix is factored to see whether it is positive
 
@@ -65,7 +66,7 @@ class KernelValues:
     def solvable(self, X: Any) -> tuple[PlainKernel, Any]:
         """Return what the native solver takes: a plain kernel and its rows, or a Gram matrix."""
         if self.plain is not None:
-            rows = self.rows(X)
+            rows = self.rows(dense_if_small(X))
             return self.plain, rows - self.shift(rows) if isinstance(rows, np.ndarray) else rows
         return PlainKernel("gram"), X if self.given else self.gram(X)
 
@@ -135,6 +136,11 @@ class KernelValues:
         except np.linalg.LinAlgError:
             return False
         return True
+
+
+def dense_if_small(X: Any) -> Any:
+    """Return a small sparse table as a dense one, and every other table as it is."""
+    return X.toarray() if sparse.issparse(X) and X.shape[0] * X.shape[1] <= SMALL else X
 
 
 def _blocks(X: Any) -> Iterator[Any]:

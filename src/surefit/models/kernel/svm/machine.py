@@ -25,7 +25,7 @@ from surefit.engine.base import Engine
 from surefit.kernels.base import Kernel
 from surefit.models.base import Estimator, Learned
 from surefit.models.kernel.svm.duality import Machine, certificate
-from surefit.models.kernel.svm.kernel_values import KernelValues, kernel_values
+from surefit.models.kernel.svm.kernel_values import KernelValues, dense_if_small, kernel_values
 from surefit.models.rows_in_memory import gathered
 from surefit.stats.spread import Spread
 
@@ -94,17 +94,26 @@ class KernelMachine(Estimator, abstract=True):
                 return replace(self.accepts, pairwise=True, sparse=False)
         return self.accepts
 
+    def _source(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True, classes: Any = None, **also: Any
+    ) -> Source:
+        if sparse.issparse(X) and self._accepted().pairwise:
+            raise TypeError("Sparse precomputed kernels are not supported: give X.toarray().")
+        _refuse_no_weight(sample_weight)
+        return super()._source(X, y, sample_weight, reset=reset, classes=classes, **also)
+
     def _gamma_of(self, batch: Batch) -> float:
         """The width; "scale" weighs cells as the rows are weighted."""
         if not isinstance(self.gamma, str):
             return float(self.gamma)
-        X: Any = batch.X
+        X: Any = dense_if_small(batch.X)
         if isinstance(X, Objects) or self._accepted().pairwise:
             return 1.0
         if self.gamma == "auto":
             return 1.0 / X.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
-            if batch.weight is None and not sparse.issparse(X):
+            alike = batch.weight is None or bool((batch.weight == batch.weight[0]).all())
+            if alike and not sparse.issparse(X):
                 spread = float(np.asarray(X, dtype=np.float64).var())
             else:
                 weight = np.ones(X.shape[0]) if batch.weight is None else batch.weight
@@ -371,6 +380,18 @@ class KernelMachine(Estimator, abstract=True):
             signed, intercept, support, *stored, gamma, steps, status, shape, **(more or {})
         )
         return Learned(parameters, proof, evidence)
+
+
+def _refuse_no_weight(sample_weight: Any) -> None:
+    """Refuse weights in memory of which none is above 0."""
+    found = np.asarray(sample_weight) if isinstance(sample_weight, list | tuple | np.ndarray) else None
+    if found is None or found.dtype.kind not in "iuf" or not found.size or not (found <= 0).all():
+        return
+    which = "negative" if (found < 0).all() else "zero or negative" if (found < 0).any() else "zero"
+    raise DataError(
+        f"every sample_weight is {which}, so no row counts: give at least one row a positive weight. "
+        "Invalid input - all samples have zero or negative weights."
+    )
 
 
 def solved_intercept(

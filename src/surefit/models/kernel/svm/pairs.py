@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from surefit.core.certificate import Certificate
@@ -136,11 +137,6 @@ class PairMachine(ClassifierMixin, KernelMachine, abstract=True):
             raise DataError(
                 f"The number of classes has to be greater than one; got {len(labels)} class: add rows of "
                 "another."
-            )
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ParameterError(
-                "break_ties must be False when decision_function_shape is 'ovo': scores of pairs have no "
-                "best class."
             )
         factors = class_factors(self.class_weight, source, engine)
         batch, rows = self._kept(self._weighted(source, engine))
@@ -351,7 +347,10 @@ class PairMachine(ClassifierMixin, KernelMachine, abstract=True):
     def predict(self, X: Any, *, to: str | Path | None = None) -> Any:
         """Return the class of each row, or write it ``to`` a file."""
         if self.break_ties and self.decision_function_shape == "ovo":
-            raise ParameterError("break_ties must be False when decision_function_shape is 'ovo'.")
+            raise ParameterError(
+                "break_ties must be False when decision_function_shape is 'ovo': scores of pairs have no "
+                "best class."
+            )
         return self._answer(
             lambda rows: self.classes_[self._codes(self._pair_scores(rows))], X, to, ["prediction"]
         )
@@ -369,7 +368,7 @@ class PairMachine(ClassifierMixin, KernelMachine, abstract=True):
         of the predicted class.
         """
         if "slopes_" in self.__dict__ and len(self.slopes_) == 0:
-            raise DataError(
+            raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False: fit again with "
                 "probability=True."
             )
