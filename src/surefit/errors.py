@@ -25,6 +25,7 @@ from surefit.models.bayes.class_covariances import SingularCovarianceError as Si
 from surefit.models.bayes.class_covariances import UnsupportedError as UnsupportedError
 from surefit.models.bayes.counted import SmoothingWarning as SmoothingWarning
 from surefit.models.kernel.gaussian_process_regressor import NotPositiveError as NotPositiveError
+from surefit.models.kernel.kernel_pca import NoInverseError as NoInverseError
 from surefit.models.linear.common.candidate_strengths import ParameterTypeError as ParameterTypeError
 from surefit.models.prepare.encoders.one_hot_encoder import UnknownCategoryWarning as UnknownCategoryWarning
 from surefit.models.prepare.encoders.ordinal_encoder import UnknownValueError as UnknownValueError

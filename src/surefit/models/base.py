@@ -150,6 +150,10 @@ class Estimator(
                 f"{type(self).__name__}: arithmetic failed ({str(error).rstrip('.')}), for numbers too "
                 "large, small or few: bring columns, target and weights nearer to 1, or give more rows."
             ) from error
+        except ValueError as error:
+            if not isinstance(error, SurefitError):  # numpy's, of shapes and numbers that overflow led to
+                refuse_extreme_columns(source)
+            raise
         if not np.isfinite(learned.certificate.value):
             refuse_extreme_columns(source)
         return learned
@@ -222,7 +226,13 @@ class Estimator(
             check_is_fitted(self)
         rows = admit_rows(self, self._accepted(), X)
         if not isinstance(rows, MappedSource):
-            answer = method(rows)
+            try:
+                answer = method(rows)
+            except np.linalg.LinAlgError as error:
+                raise DataError(
+                    f"{type(self).__name__}: arithmetic failed ({str(error).rstrip('.')}), for numbers too "
+                    "large or too small: bring the columns nearer to 1."
+                ) from error
             # Few answers are looked at here, without a call: a row is to be answered for at once.
             if (
                 type(answer) is not np.ndarray

@@ -45,6 +45,10 @@ ITERATIONS = 500
 SMALL = 500  # rows, whose eigenvectors cost nothing worth saving
 
 
+class NoInverseError(RefusalError, NotFittedError):  # type: ignore[misc]  # has no types
+    """The inverse was not asked for when the model was made, and for users of scikit-learn not fitted."""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelPCAParameters:
     """Eigenvalues and eigenvectors of the centred kernel, the rows and their weights, means of the kernel,
@@ -334,7 +338,7 @@ class KernelPCA(FeatureRows):
         """Return rows whose scores are near X, by the kernel ridge that ``fit_inverse_transform`` learnt."""
         check_is_fitted(self)
         if self.dual_coef_ is None:
-            raise NotFittedError(
+            raise NoInverseError(
                 "The fit_inverse_transform parameter was not set to True when instantiating and hence the "
                 "inverse transform is not available."
             )
