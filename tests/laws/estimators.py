@@ -121,7 +121,7 @@ EXACT["FastICA"] = {"n_components": 1}  # normal columns have no independent dir
 EXACT["NMF"] = {"n_components": 2, "tol": 1e-13, "max_iter": 20_000}
 EXACT["MiniBatchNMF"] = {"n_components": 2, "tol": 1e-12, "max_iter": 20_000, "batch_size": 10**6}
 # How many rows are enough where the work grows faster than they do, or where more tell less.
-MANY = {"TSNE": 100, "UMAP": 100, "FastICA": 60}
+MANY = {"TSNE": 100, "UMAP": 100, "FastICA": 60, "SpectralClustering": 1500, "SpectralEmbedding": 1500}
 # Nothing is drawn, and a weight is a repetition, where labels come by pivots and graphs from a kernel.
 EXACT["SpectralClustering"] = {"n_clusters": 3, "assign_labels": "cluster_qr"}
 EXACT["SpectralEmbedding"] = {"affinity": "rbf"}
