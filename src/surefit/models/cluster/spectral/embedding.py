@@ -212,8 +212,11 @@ def graph_of(model: Any, X: Any, gamma: float, count: int, eps: float | None) ->
             raise DataError('affinity="epsilon" needs eps, the distance up to which rows are joined.')
         return radius_graph(X, float(eps))
     if affinity == "rbf":
-        plain = not sparse.issparse(X)
-        square = cdist(X, X, "sqeuclidean") if plain else distances(X, X, "euclidean") ** 2
+        if sparse.issparse(X):
+            square = distances(X, X, "euclidean")
+            square *= square
+        else:
+            square = cdist(X, X, "sqeuclidean")
         square *= -gamma
         return np.exp(square, out=square)
     if callable(affinity):
