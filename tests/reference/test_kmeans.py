@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.cluster
 from scipy.cluster import hierarchy
@@ -22,6 +23,7 @@ from surefit import (
     MiniBatchKMeans,
 )
 from surefit.core.errors import RefusalError
+from surefit.distances import Gower
 
 LINE = np.array([[0.0], [1.0], [9.0], [10.0]])
 UNPROVED = pytest.mark.filterwarnings("ignore::surefit.core.certificate.CertificateWarning")
@@ -328,6 +330,33 @@ def test_splits_down_to_single_rows() -> None:
 def pairs(labels: Any) -> Any:
     """Which rows are together."""
     return labels[:, None] == labels
+
+
+def test_medoids_of_mixed_columns(tmp_path: Any) -> None:
+    rng = np.random.default_rng(12)
+    code = rng.integers(3, size=90)
+    numbers = code[:, None] * 4.0 + rng.normal(size=(90, 2))
+    numbers[5, 0] = np.nan
+    words = np.array(["red", "green", "blue"], dtype=object)[code]
+    words[rng.integers(90, size=5)] = "red"
+    frame = pd.DataFrame({"a": numbers[:, 0], "word": words, "b": numbers[:, 1]})
+    model = KMedoids(3, metric="gower", random_state=0).fit(frame)
+    apart = Gower()(frame)
+    assert model.inertia_ == pytest.approx(apart[:, model.medoid_indices_].min(axis=1).sum())
+    given = KMedoids(3, metric="precomputed", random_state=0, n_init=3).fit(apart)
+    assert model.inertia_ == pytest.approx(given.inertia_)
+    assert surefit.metrics.rand_score(code, model.labels_) > 0.95
+    assert surefit.verify(model, frame).holds
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    new = frame.iloc[[0, 1]].assign(word="violet")
+    assert len(model.predict(new)) == 2
+    surefit.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(surefit.load(tmp_path / "m").predict(frame), model.labels_)
+    weighted = KMedoids(2, metric=Gower(), random_state=0).fit(frame, sample_weight=np.arange(90) % 2)
+    assert (weighted.medoid_indices_ % 2 == 1).all()
+    assert surefit.verify(weighted, frame, sample_weight=np.arange(90) % 2).holds
+    model.cluster_centers_[0, 2] *= 1.01
+    assert not surefit.verify(model, frame).holds
 
 
 def test_mini_batches_take_more_rows_later() -> None:

@@ -148,7 +148,10 @@ def _same(one: Any, two: Any) -> bool:
     if isinstance(one, list | tuple) and isinstance(two, list | tuple):
         return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
     if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
-        return one is not None and two is not None and np.array_equal(np.asarray(one), np.asarray(two))
+        if one is None or two is None:
+            return False
+        one, two = np.asarray(one), np.asarray(two)
+        return np.array_equal(one, two, equal_nan=one.dtype.kind == "f" and two.dtype.kind == "f")
     return bool(one == two)
 
 

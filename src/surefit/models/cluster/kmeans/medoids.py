@@ -19,23 +19,25 @@ from surefit.core.native.centres.medoid_swaps import medoid_swaps
 from surefit.core.parameters import Count, RandomState
 from surefit.core.trace import Trace
 from surefit.data.door import Accepts
-from surefit.data.source import Source
+from surefit.data.source import Source, in_memory
+from surefit.distances import Distance, as_distance
 from surefit.engine.base import Engine
 from surefit.models.base import Estimator, Learned
 from surefit.models.cluster.kmeans.base import check_count, rows_and_weights, warn_of_duplicates, weights_by
+from surefit.models.rows_in_memory import gathered
 from surefit.resample.streams import seed_of, stream
 from surefit.stats.cluster_sums import dense_blocks
 
 METRICS = Literal[
     "euclidean", "sqeuclidean", "manhattan", "cityblock", "chebyshev", "cosine", "correlation", "canberra",
-    "braycurtis", "hamming", "jaccard", "precomputed",
+    "braycurtis", "hamming", "jaccard", "gower", "precomputed",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class KMedoidsParameters:
-    """The medoids, their row numbers, the cluster of each row, the loss, swaps, and the weight of each
-    cluster.
+    """The medoids, their row numbers, the cluster of each row, the loss, swaps, the weight of each cluster,
+    and the distance with what it took from the rows, where it is one of ours.
     """
 
     cluster_centers: Matrix
@@ -44,6 +46,7 @@ class KMedoidsParameters:
     inertia: float
     n_iter: int
     cluster_weights: Vector
+    distance: Distance | None
 
 
 class KMedoids(ClusterMixin, Estimator):
@@ -51,14 +54,19 @@ class KMedoids(ClusterMixin, Estimator):
 
     Every row is tried in turn as a medoid in place of the one that it serves best, and taken at once if the
     loss falls, until no swap lowers it; that is what the certificate says and verification tries again.
-    metric: one of scipy's by name, a function of two rows, or ``"precomputed"``, where X holds the distances
-    of all pairs. init: ``"k-means++"`` draws rows far from those so far, ``"build"`` takes the best one after
-    the other, ``"random"`` any. n_init: restarts. All pairs of distances are in memory.
+    metric: one of scipy's by name, ``"gower"`` for numbers and categories side by side (missing cells may be
+    among them), one of ``surefit.distances`` that compares rows or cells, a function of two rows, or
+    ``"precomputed"``, where X holds the distances of all pairs. init: ``"k-means++"`` draws rows far from
+    those so far, ``"build"`` takes the best one after the other, ``"random"`` any. n_init: restarts. All
+    pairs of distances are in memory.
 
     >>> from surefit import KMedoids
     >>> model = KMedoids(2, metric="manhattan", random_state=0).fit([[0.0], [1.0], [2.0], [9.0], [99.0]])
     >>> sorted(model.medoid_indices_.tolist()), model.inertia_
     ([1, 4], 10.0)
+    >>> mixed = [[1.0, "a"], [2.0, "a"], [3.0, "a"], [8.0, "b"], [9.0, "b"]]
+    >>> KMedoids(2, metric="gower", random_state=0).fit(mixed).labels_
+    array([0, 0, 0, 1, 1], dtype=int32)
     """
 
     accepts = Accepts()
@@ -69,6 +77,7 @@ class KMedoids(ClusterMixin, Estimator):
     labels_: NDArray[np.int32]
     inertia_: float
     cluster_weights_: Vector
+    distance_: Distance | None
 
     def __init__(
         self,
@@ -90,10 +99,42 @@ class KMedoids(ClusterMixin, Estimator):
     def _iteration_limit(self) -> int:
         return self.n_init
 
-    def _accepted(self) -> Accepts:
-        return Accepts(sparse=False, pairwise=True) if self.metric == "precomputed" else self.accepts
+    def _given_distance(self) -> Distance | None:
+        """One of ours, where it is that."""
+        if not isinstance(self.metric, Distance):
+            return as_distance("gower") if self.metric == "gower" else None
+        if self.metric.takes not in ("rows", "cells"):
+            raise ParameterError(f'KMedoids: give what {self.metric!r} says of all pairs as "precomputed".')
+        return self.metric
 
-    def _apart(self, X: Matrix, Y: Matrix) -> Matrix:
+    def _accepted(self) -> Accepts:
+        if self.metric == "precomputed":
+            return Accepts(sparse=False, pairwise=True)
+        given = self._given_distance()
+        if given is None:
+            return self.accepts
+        return Accepts(sparse=False, missing=given.missing, cells=given.takes == "cells")
+
+    def _rows(self, source: Source, distance: Distance | None) -> tuple[Matrix, Vector, Distance | None]:
+        """All rows as numbers, their weights, and the distance with what it takes from them."""
+        if distance is None:
+            return *rows_and_weights(source), None
+        if distance.takes == "rows":
+            X, weight = rows_and_weights(source)
+            return X, weight, distance.fitted(X)
+        batch = in_memory(source)
+        batch = gathered(source) if batch is None else batch
+        fitted = distance.fitted(batch.X)
+        X = self._coded(batch.X, fitted)
+        return X, np.ones(len(X)) if batch.weight is None else batch.weight, fitted
+
+    @staticmethod
+    def _coded(X: Any, distance: Distance) -> Matrix:
+        return np.asarray(distance.inputs(X).values, dtype=np.float64)
+
+    def _apart(self, X: Matrix, Y: Matrix, distance: Distance | None) -> Matrix:
+        if distance is not None:
+            return distance.between(distance.held(X), distance.held(Y))
         metric: Any = "cityblock" if self.metric == "manhattan" else self.metric
         found = cdist(X, Y, metric)
         if np.isnan(found).any():
@@ -103,16 +144,18 @@ class KMedoids(ClusterMixin, Estimator):
         return found
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
-        X, weight = rows_and_weights(source)
+        X, weight, distance = self._rows(source, self._given_distance())
         counted = np.flatnonzero(weight > 0)
         check_count(type(self).__name__, len(counted), self.n_clusters)
         if self.metric == "precomputed":
             first, s = counted, weight[counted]
             turned = np.ascontiguousarray(X[np.ix_(counted, counted)].T)
         else:  # equal rows are one, and in the order of their cells
-            support, first, place = np.unique(X[counted], axis=0, return_index=True, return_inverse=True)
+            plain = np.nan_to_num(X[counted], nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+            _, first, place = np.unique(plain, axis=0, return_index=True, return_inverse=True)
+            support = X[counted[first]]
             first, s = counted[first], weights_by(place, weight[counted], len(support))
-            turned = self._apart(support, support)
+            turned = self._apart(support, support, distance)
             if callable(self.metric):  # which may not be symmetric
                 turned = np.ascontiguousarray(turned.T)
         clusters = min(self.n_clusters, len(s))
@@ -129,12 +172,12 @@ class KMedoids(ClusterMixin, Estimator):
         rows = first[medoids]
         rows = np.concatenate([rows, np.repeat(rows[-1:], self.n_clusters - clusters)]).astype(np.int64)
         centres = X[rows]
-        squares = X[:, rows] if self.metric == "precomputed" else self._apart(X, centres)
+        squares = X[:, rows] if self.metric == "precomputed" else self._apart(X, centres, distance)
         labels = squares.argmin(axis=1).astype(np.int32)
         total = weights_by(labels, weight, self.n_clusters)
         warn_of_duplicates(type(self).__name__, total)
         loss = float(weight @ squares.min(axis=1))
-        found = KMedoidsParameters(centres, rows, labels, loss, rounds, total)
+        found = KMedoidsParameters(centres, rows, labels, loss, rounds, total, distance)
         return Learned(found, self._stated(0.0 if rounds < self.max_iter else 1.0, 0.0))
 
     def _start(self, turned: Matrix, s: Vector, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -168,18 +211,22 @@ class KMedoids(ClusterMixin, Estimator):
     def _predict(self, X: Any) -> NDArray[np.int32]:
         if self.metric == "precomputed":
             return np.asarray(X)[:, self.medoid_indices_].argmin(axis=1).astype(np.int32)
+        if self.distance_ is not None and self.distance_.takes == "cells":
+            X = self._coded(X, self.distance_)
         parts = [np.zeros(0, np.int32)]
         for _, block in dense_blocks(X):
-            parts.append(self._apart(block, self.cluster_centers_).argmin(axis=1).astype(np.int32))
+            parts.append(
+                self._apart(block, self.cluster_centers_, self.distance_).argmin(axis=1).astype(np.int32)
+            )
         return np.concatenate(parts)
 
     def _certify(self, source: Source, engine: Engine) -> Certificate:
         """The loss again, and that of every swap of a medoid for a row."""
-        X, weight = rows_and_weights(source)
+        X, weight, distance = self._rows(source, self._given_distance())
         rows, k = self.medoid_indices_, self.n_clusters
         if len(X) != len(self.labels_) or rows.max() >= len(X):
             return self._stated(np.inf, np.inf)
-        apart = X[:, rows] if self.metric == "precomputed" else self._apart(X, X[rows])
+        apart = X[:, rows] if self.metric == "precomputed" else self._apart(X, X[rows], distance)
         order = np.sort(apart, axis=1)
         own = apart.argmin(axis=1)
         near, after = order[:, 0], order[:, 1] if k > 1 else np.full(len(X), np.inf)
@@ -190,7 +237,7 @@ class KMedoids(ClusterMixin, Estimator):
         best, step = loss, max(1, 2**23 // len(X))
         for start in range(0, len(X), step):
             some = np.flatnonzero(weight[start : start + step] > 0) + start
-            to = X[:, some] if self.metric == "precomputed" else self._apart(X, X[some])
+            to = X[:, some] if self.metric == "precomputed" else self._apart(X, X[some], distance)
             kept = np.minimum(to, near[:, None])
             base = weight @ kept
             lost = member.T @ (np.minimum(to, after[:, None]) - kept)  # k x candidates
@@ -200,7 +247,9 @@ class KMedoids(ClusterMixin, Estimator):
             abs(loss - self.inertia_) / size,
             float((own != self.labels_).any()),
             float(np.abs(total - self.cluster_weights_).max() / max(total.sum(), 1e-300)),
-            float(np.abs(X[rows] - self.cluster_centers_).max(initial=0.0)),
+            0.0
+            if np.array_equal(X[rows], self.cluster_centers_, equal_nan=True) and distance == self.distance_
+            else np.inf,
         )
         return self._stated((loss - best) / size, change)
 
@@ -213,6 +262,8 @@ class KMedoids(ClusterMixin, Estimator):
     def check_loaded(self) -> None:
         """Labels are numbers of medoids, and medoids of rows."""
         labels, rows = self.labels_, self.medoid_indices_
+        if (self._given_distance() is None) != (self.distance_ is None):
+            raise FormatError("the file has not the distance that its metric asks for.")
         if (
             rows.dtype != np.int64
             or rows.ndim != 1

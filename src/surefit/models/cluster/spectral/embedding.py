@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from surefit.core.arrays import Matrix, Vector
@@ -78,7 +79,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     >>> from surefit import SpectralEmbedding
     >>> A = np.kron(np.eye(2), np.ones((3, 3))) + 0.01
     >>> SpectralEmbedding(1, affinity="precomputed").fit(A).eigenvalues_.round(3)
-    array([0.   , 0.028])
+    array([0.   , 0.029])
     """
 
     accepts = Accepts()
@@ -211,8 +212,11 @@ def graph_of(model: Any, X: Any, gamma: float, count: int, eps: float | None) ->
             raise DataError('affinity="epsilon" needs eps, the distance up to which rows are joined.')
         return radius_graph(X, float(eps))
     if affinity == "rbf":
-        square = distances(X, X, "euclidean")
-        square *= square
+        if sparse.issparse(X):
+            square = distances(X, X, "euclidean")
+            square *= square
+        else:
+            square = cdist(X, X, "sqeuclidean")
         square *= -gamma
         return np.exp(square, out=square)
     if callable(affinity):

@@ -75,7 +75,7 @@ def operator(A: Any, kind: Laplacian, weight: Vector | None) -> tuple[Any, Vecto
         off = sparse.csr_matrix(A - sparse.diags(A.diagonal()))
         B = sparse.diags(root) @ off @ sparse.diags(root)
     else:
-        off = A.copy()
+        off = np.array(A, dtype=np.float64, order="C")
         np.fill_diagonal(off, 0.0)
         B = off if weight is None else root[:, None] * off * root
     outside = np.asarray(off @ w).ravel()
@@ -88,7 +88,9 @@ def operator(A: Any, kind: Laplacian, weight: Vector | None) -> tuple[Any, Vecto
         scaled = sparse.diags(1 / degree) @ B @ sparse.diags(1 / degree)
         L = sparse.diags(diagonal) - scaled
     else:
-        L = -(B / degree[:, None] / degree)
+        L = B  # scaled in place: each further table of all pairs takes as long as several products with it
+        L /= -degree[:, None]
+        L /= degree
         L[np.arange(n), np.arange(n)] = diagonal
     return L, (root * degree if kind == "random_walk" else root)
 
