@@ -235,8 +235,9 @@ class HDBSCAN(RowsCompared):
         if whole:
             # scipy takes 0 for no edge, so that heights are found one above
             edges = minimum_spanning_tree(np.where(np.isfinite(reach), reach + scale, 0.0)).data - scale
-            off = np.abs(np.sort(edges) - np.sort(tree.heights))
-            error = max(error, float(off.max(initial=0.0)) if len(edges) == n - 1 else np.inf)
+            complete = len(edges) == len(tree.heights)
+            off = np.abs(np.sort(edges) - np.sort(tree.heights)) if complete else np.array([np.inf])
+            error = max(error, float(off.max(initial=0.0)))
         else:
             first = np.full(n, np.inf)  # where each row merges
             nodes, at = np.nonzero(tree.children < n)
