@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 import surefit
 from surefit import HDBSCAN
+from surefit.core.errors import DataError
 
 # With as few as three samples a core distance, few distances tie; where they do, merges have no one order.
 OPTIONS = {"min_cluster_size": 10, "min_samples": 3}
@@ -58,3 +59,22 @@ def test_moons_new_rows_and_what_was_changed():
     model.core_distances_ = model.core_distances_.copy()
     model.core_distances_[model.core_distances_.argmax()] *= 1.01
     assert not surefit.verify(model, X[:1200]).holds
+
+
+@pytest.mark.parametrize("asked", ["centroid", "medoid", "both"])
+def test_centres_are_those_of_scikit_learn(asked):
+    X, _ = make_blobs(200, centers=3, random_state=1)
+    ours = HDBSCAN(store_centers=asked, copy=True).fit(X)
+    theirs = TheirHDBSCAN(store_centers=asked, copy=True).fit(X)
+    assert set(np.unique(ours.labels_)) == set(np.unique(theirs.labels_))
+    for name in ("centroids_", "medoids_"):
+        assert hasattr(ours, name) == hasattr(theirs, name)
+        if hasattr(theirs, name):
+            order = [np.lexsort(getattr(model, name).T) for model in (ours, theirs)]
+            found, expected = getattr(ours, name)[order[0]], getattr(theirs, name)[order[1]]
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_centres_of_distances_are_refused():
+    with pytest.raises(DataError, match="Cannot store centers"):
+        HDBSCAN(metric="precomputed", store_centers="both").fit(np.eye(9))

@@ -10,4 +10,4 @@ classifier in coordinates of the feature space, ``kernel_pca`` its leading axes.
 To add one: derive from ``KernelModel`` and write ``_learn`` and ``_certify`` as for any estimator.
 """
 
-__all__ = ["base", "gaussian_process_regressor", "nystroem"]
+__all__ = ["base", "gaussian_process_regressor", "kernel_pca", "nystroem"]

@@ -58,8 +58,8 @@ class HDBSCAN(RowsCompared):
 
     cluster_selection_epsilon: clusters that split below this distance stay whole. max_cluster_size: none
     weighs more. allow_single_cluster: the whole table may be one. ``probabilities_``: how deep a row is in
-    its cluster. A new row joins the cluster of the nearest fitted row. algorithm, leaf_size, n_jobs, copy and
-    store_centers: without effect.
+    its cluster. A new row joins the cluster of the nearest fitted row. store_centers: whether there are
+    ``centroids_``, ``medoids_`` or both. algorithm, leaf_size, n_jobs and copy: without effect.
 
     >>> from surefit import HDBSCAN
     >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [99.0]]
@@ -116,6 +116,8 @@ class HDBSCAN(RowsCompared):
         return self.metric in EUCLIDEAN and not sparse.issparse(rows.X)
 
     def _learn(self, source: Source, engine: Engine, trace: Trace) -> Learned:
+        if self.store_centers is not None and self._pairwise():
+            raise DataError("Cannot store centers when using a precomputed distance matrix.")
         rows = self._rows(source)
         n, total = len(rows), float(rows.weights.sum())
         if n < 2 or total < self._needed():
@@ -176,9 +178,14 @@ class HDBSCAN(RowsCompared):
             return linkage_of_rows(X, "single", core=core)
         reach = np.maximum(square / float(self.alpha), np.maximum(core[:, None], core))
         if not np.isfinite(reach).all() and not self._in_one_piece(reach):
+            if not np.isfinite(core).all():
+                raise DataError(
+                    f"There exists points with fewer than {self._needed()} neighbors: give more distances, "
+                    "or a smaller min_samples."
+                )
             raise DataError(
-                "the sparse distances leave several connected components, or rows with fewer than "
-                f"min_samples={self._needed()} neighbours: give more, or fit each component alone."
+                "HDBSCAN cannot be performed on a disconnected graph, and the sparse distances leave several "
+                "connected components: give more, or fit each component alone."
             )
         return linkage_of_square(np.ascontiguousarray(np.maximum(reach, reach.T)), "single")
 
@@ -226,11 +233,11 @@ class HDBSCAN(RowsCompared):
         reach = np.maximum(square / float(self.alpha), np.maximum(core[some][:, None], core))
         reach[np.arange(len(some)), some] = np.inf
         if whole:
-            # scipy takes what is near 0 for no edge, so that heights are found one above, in their scale
-            lifted = minimum_spanning_tree(np.where(np.isfinite(reach), reach / scale + 1.0, 0.0))
-            edges = (lifted.data - 1.0) * scale
-            off = np.abs(np.sort(edges) - np.sort(tree.heights))
-            error = max(error, float(off.max(initial=0.0)) if len(edges) == n - 1 else np.inf)
+            # scipy takes 0 for no edge, so that heights are found one above
+            edges = minimum_spanning_tree(np.where(np.isfinite(reach), reach + scale, 0.0)).data - scale
+            complete = len(edges) == len(tree.heights)
+            off = np.abs(np.sort(edges) - np.sort(tree.heights)) if complete else np.array([np.inf])
+            error = max(error, float(off.max(initial=0.0)))
         else:
             first = np.full(n, np.inf)  # where each row merges
             nodes, at = np.nonzero(tree.children < n)
@@ -262,6 +269,32 @@ class HDBSCAN(RowsCompared):
         if self._pairwise():
             X = X[:, self.counted_indices_]
         return np.asarray(self.labels_[self.counted_indices_][self._nearest(X, rows)])
+
+    def _members(self, asked: str) -> list[tuple[Any, Vector]]:
+        """The rows of each cluster and how deep they are in it."""
+        if self.store_centers not in (asked, "both"):
+            raise AttributeError(f"there are no {asked}s without store_centers={asked!r}.")
+        label = self.labels_[self.counted_indices_]
+        depth = self.probabilities_[self.counted_indices_]
+        members = [np.flatnonzero(label == each) for each in range(int(label.max(initial=-1)) + 1)]
+        return [(self.rows_[some], depth[some]) for some in members]
+
+    @property
+    def centroids_(self) -> Matrix:
+        """The mean of each cluster, in which a row counts as deep as it is in it."""
+        found = [np.asarray(depth @ rows).ravel() / depth.sum() for rows, depth in self._members("centroid")]
+        return np.array(found).reshape(len(found), self.rows_.shape[1])
+
+    @property
+    def medoids_(self) -> Matrix:
+        """The row of each cluster that is nearest to its others, which count as deep as they are."""
+        found = []
+        for rows, depth in self._members("medoid"):
+            blocks = [rows[start : start + 512] for start in range(0, rows.shape[0], 512)]
+            sums = [distances(some, rows, self.metric, self.metric_params) @ depth for some in blocks]
+            best = rows[[int(np.concatenate(sums).argmin())]]
+            found.append(np.asarray(best.toarray() if sparse.issparse(best) else best)[0])
+        return np.array(found).reshape(len(found), self.rows_.shape[1])
 
     def dbscan_clustering(self, cut_distance: float, min_cluster_size: int = 5) -> NDArray[np.int64]:
         """The clusters of one distance, as DBSCAN without border rows finds them; smaller ones are noise."""

@@ -13,7 +13,7 @@ from scipy import linalg
 from surefit.core.arrays import Matrix, Vector
 from surefit.core.certificate import Certificate
 from surefit.core.errors import FormatError
-from surefit.core.parameters import Count, Interval, NonNegative, RandomState
+from surefit.core.parameters import Count, Interval, NonNegative, RandomState, WholeNumber
 from surefit.core.trace import Trace
 from surefit.data.door import Accepts
 from surefit.data.source import Source
@@ -98,7 +98,7 @@ class SpectralClustering(RowsCompared):
         coef0: Annotated[float, Interval()] = 1,
         kernel_params: dict[str, Any] | None = None,
         n_jobs: Annotated[int, Interval()] | None = None,
-        verbose: bool = False,
+        verbose: WholeNumber | bool = False,
         laplacian: Laplacian = "random_walk",
         eps: NonNegative | None = None,
     ) -> None:
