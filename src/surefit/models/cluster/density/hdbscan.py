@@ -233,8 +233,9 @@ class HDBSCAN(RowsCompared):
         reach = np.maximum(square / float(self.alpha), np.maximum(core[some][:, None], core))
         reach[np.arange(len(some)), some] = np.inf
         if whole:
-            # scipy takes 0 for no edge, so that heights are found one above
-            edges = minimum_spanning_tree(np.where(np.isfinite(reach), reach + scale, 0.0)).data - scale
+            # scipy takes what is near 0 for no edge, so that heights are found one above, in their scale
+            lifted = minimum_spanning_tree(np.where(np.isfinite(reach), reach / scale + 1.0, 0.0))
+            edges = (lifted.data - 1.0) * scale
             complete = len(edges) == len(tree.heights)
             off = np.abs(np.sort(edges) - np.sort(tree.heights)) if complete else np.array([np.inf])
             error = max(error, float(off.max(initial=0.0)))
