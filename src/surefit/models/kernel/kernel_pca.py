@@ -45,7 +45,7 @@ ITERATIONS = 500
 SMALL = 500  # rows, whose eigenvectors cost nothing worth saving
 
 
-class NoInverseError(RefusalError, NotFittedError):  # type: ignore[misc]  # has no types
+class NoInverseError(RefusalError, NotFittedError):
     """The inverse was not asked for when the model was made, and for users of scikit-learn not fitted."""
 
 
