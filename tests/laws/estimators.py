@@ -142,6 +142,10 @@ def exact(cls: type[Estimator]) -> Any:
     return cls(**{**fixed, **EXACT.get(cls.__name__, {})})
 
 
+# These draw batches from a table in memory, and take those of a source in its order: other batches, other fits.
+BATCHES_OF_SOURCES = {"MiniBatchKMeans"}
+
+
 # How many members or candidates a law needs that is not about them: a hundred prove no more than ten.
 FEWER: dict[str, Any] = {"n_estimators": 10, "Cs": 3}
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 from tests.laws.estimators import (
+    BATCHES_OF_SOURCES,
     CLASSES,
     MANY,
     SINGLE,
@@ -71,6 +72,7 @@ def each_pair(classes, forms):
         for name, cls in classes.items()
         for form in forms
         if form in WAYS or name in SOME
+        if name not in BATCHES_OF_SOURCES
     }
     return pytest.mark.parametrize(("cls", "form"), pairs.values(), ids=pairs.keys())
 
@@ -79,8 +81,10 @@ def learned(model):
     """The fitted attributes, as arrays; not how the fit went, which rounding decides."""
     found = {}
     for name in model.learns.__dataclass_fields__:
-        if name in ("dual_gap", "n_iter", "t"):
+        if name in ("dual_gap", "n_iter", "t", "error"):
             continue
+        if isinstance(model, surefit.KernelLogisticRegression) and name in ("dual_coef", "X_fit"):
+            continue  # its rows may stand in another order, which no answer depends on
         value = getattr(model, f"{name}_", None)  # what has a default may be left out
         if isinstance(model, NeighborModel) and name == "rows":
             value = _rows(model._fit_X)  # sparse ones are held as they are
@@ -172,6 +176,8 @@ def test_a_plain_form_gives_the_fit_of_the_array(cls, form):
 
 @each_estimator
 def test_reading_an_array_changes_no_bit(cls):
+    if cls.__name__ in BATCHES_OF_SOURCES:
+        pytest.skip("it takes the batches of a source in their order")
     X, y = table(cls, rows=MANY.get(cls.__name__, 3000))
     one, two = repeatable(cls).fit(X, y), repeatable(cls).fit(surefit.read(X, target=y))
     assert_same_bits(learned(one), learned(two))

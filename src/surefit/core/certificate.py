@@ -47,7 +47,7 @@ _SENTENCES: Mapping[str, str] = {
     ),
 }
 
-STATED = 1e-11  # of what an objective is measured by: what adding it up in another order may change
+STATED = 1e-10  # of what an objective is measured by: what adding it up in another order may change
 STATED_OBJECTIVE = "change of the objective that the fit stated, relative to the loss of a constant"
 
 STEP = "largest Newton step of a coefficient, relative to the largest coefficient"

@@ -60,7 +60,7 @@ def component_count(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 8)) * 3 + rng.normal(size=(300, 8))
     >>> print(component_count(X, scale=False))
-    2 components (scree 2, broken stick 2, parallel analysis 2, cross-validation 2)
+    2 components (scree 2, broken stick 2, parallel analysis 1, cross-validation 2)
     """
     table = np.array(X, dtype=np.float64)
     if table.ndim != 2 or len(table) < max(3, folds) or table.shape[1] < 2:

@@ -23,7 +23,7 @@ def collapse(component: int) -> DataError:
     return DataError(
         "Fitting the mixture model failed because some components have ill-defined empirical covariance "
         "(for instance caused by singleton or collapsed samples). Try to decrease the number of "
-        f"components, increase reg_covar, or scale the input data. (Component {component} collapsed.)"
+        f"components, increase reg_covar, or scale the input data: component {component} collapsed."
     )
 
 

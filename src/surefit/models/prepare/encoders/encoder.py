@@ -33,8 +33,6 @@ class Encoder(Transformer, abstract=True):
     have is no level.
     """
 
-    restores_gaps = True  # a level that several share, or that is unknown, has no value of its own
-
     categories: Any
     categories_: Levels
     counts_: list[NDArray[np.float64]]

@@ -55,6 +55,7 @@ class OneHotEncoder(Invertible, Encoder):
 
     accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
     learns = OneHotEncoderParameters
+    restores_gaps = True  # a level that several share, or that is unknown, has no value of its own
 
     drop_idx_: NDArray[Any] | None
     infrequent_indices_: list[NDArray[np.int64] | None]

@@ -46,6 +46,7 @@ class OrdinalEncoder(OneToOneFeatureMixin, Invertible, Encoder):
 
     accepts = Accepts(missing=True, sparse=False, tables=True, cells=True)
     learns = OrdinalEncoderParameters
+    restores_gaps = True  # a level that several share, or that is unknown, has no value of its own
     returns_missing = True  # the code of an unknown level, where the user asks for that
 
     infrequent_indices_: list[NDArray[np.int64] | None]
