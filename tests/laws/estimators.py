@@ -142,7 +142,7 @@ def exact(cls: type[Estimator]) -> Any:
     return cls(**{**fixed, **EXACT.get(cls.__name__, {})})
 
 
-# These draw batches from a table in memory, and take those of a source in its order: other batches, other fits.
+# These draw batches from a table in memory, and take those of a source in its order.
 BATCHES_OF_SOURCES = {"MiniBatchKMeans"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from surefit.models.cluster.density.condensed_tree import Chosen, choose, conden
 from surefit.models.cluster.hierarchy.merge_tree import MergeTree
 from surefit.models.rows_in_memory import gathered
 
+FILLED = 2**24  # cells of a sparse table that are filled
 WHOLE = 1000  # rows up to which the whole spanning tree is made again
 TREE_COLUMNS = 12
 
@@ -111,6 +112,17 @@ class HDBSCAN(RowsCompared):
 
     def _needed(self) -> int:
         return int(self.min_cluster_size if self.min_samples is None else self.min_samples)
+
+    def _rows(self, source: Source) -> Rows:
+        """Small sparse tables as dense ones: ties of distances are common, and rounding would part them."""
+        rows = super()._rows(source)
+        if (
+            self.metric in EUCLIDEAN
+            and sparse.issparse(rows.X)
+            and rows.X.shape[0] * rows.X.shape[1] <= FILLED
+        ):
+            return replace(rows, X=rows.X.toarray())
+        return rows
 
     def _plain(self, rows: Rows) -> bool:
         return self.metric in EUCLIDEAN and not sparse.issparse(rows.X)
