@@ -107,6 +107,7 @@ def test_a_histogram_is_numpys_and_integrates_to_one() -> None:
     assert np.isfinite(grid.score_samples(grid.sample(200, random_state=0))).all()
 
 
+@pytest.mark.covers("intro_to_ml:B.22", by="EmpiricalDistribution")
 def test_the_empirical_distribution_and_its_band() -> None:
     found = surefit.EmpiricalDistribution.fit([3.0, 1.0, 2.0, 2.0])
     assert found.cdf([0.5, 1.0, 2.5, 3.0]).tolist() == [0.0, 0.25, 0.75, 1.0]

@@ -54,6 +54,7 @@ def test_lloyd_by_hand() -> None:
 
 
 @pytest.mark.covers("course_summary:10.2", by="KMeans")
+@pytest.mark.covers("course_summary:B.17", by="KMeans")
 @pytest.mark.covers("cs443:16.2", by="KMeans")
 @pytest.mark.parametrize(
     ("rows", "start", "cost"),
@@ -97,6 +98,7 @@ def test_the_mean_is_best_for_one_cluster() -> None:
 
 
 @pytest.mark.covers("course_summary:10.5", by="KMeans")
+@pytest.mark.covers("course_summary:B.19", by="KMeans")
 def test_bounds_save_distances() -> None:
     rng = np.random.default_rng(0)
     means = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [4, 14]])
@@ -173,6 +175,7 @@ def test_the_relatives_recover_planted_clusters() -> None:
 
 
 @pytest.mark.covers("course_summary:10.3", by="FuzzyCMeans")
+@pytest.mark.covers("course_summary:B.18", by="FuzzyCMeans")
 @UNPROVED
 def test_fuzzy_memberships_by_hand() -> None:
     for m, share in ((1.5, 0.9411764706), (2, 0.8), (3, 2 / 3), (100, 0.5035006861)):

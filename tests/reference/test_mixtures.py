@@ -283,6 +283,7 @@ START = (np.array([0.5, 0.5]), np.array([0.0, 4.0]), np.array([1.0, 1.0]))
 
 
 @pytest.mark.covers("course_summary:11.4", by="ExpectationMaximization.identity")
+@pytest.mark.covers("course_summary:B.21", by="ExpectationMaximization.identity")
 def test_log_likelihood_is_bound_plus_divergence():
     x = np.array([-1.0, 0, 1, 4, 5, 6])
     em = ExpectationMaximization(*normal_model(x), check=True, tol=1e-12)

@@ -373,3 +373,18 @@ def test_dense_distances_to_the_rows_of_a_graph_may_be_zero():
     distance, index = model.kneighbors(np.array([[0.0, 4.0, 0.0]]))
     assert distance.tolist() == [[0.0, 0.0]]
     assert index.tolist() == [[0, 2]]
+
+
+@pytest.mark.covers("ml_lecture_notes:10.13", by="KNeighborsClassifier")
+def test_columns_of_noise_drown_the_one_that_tells():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    told = (4.0 * y - 2.0)[:, None] + rng.normal(size=(400, 1))
+    shares = []
+    for columns in (0, 10, 300):
+        X = np.hstack([told, rng.normal(size=(400, columns)) * 3])
+        model = surefit.KNeighborsClassifier().fit(X[:200], y[:200])
+        shares.append(model.score(X[200:], y[200:]))
+    assert shares[0] > 0.95
+    assert shares[0] > shares[1] > shares[2]
+    assert shares[2] < 0.7

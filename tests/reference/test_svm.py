@@ -59,6 +59,7 @@ class TestHardMargin:
 
     @pytest.mark.covers("course_summary:4.2", by="SVC")
     @pytest.mark.covers("ml_lecture_notes:8.7", by="SVC")
+    @pytest.mark.covers("ml_lecture_notes:10.15", by="SVC")
     def test_rows_that_no_line_separates_are_named(self):
         with pytest.raises(DataError, match="rows in conflict are 0, 1, 2, 3"):
             SVC(**HARD).fit(CORNERS, XOR)
@@ -80,6 +81,7 @@ class TestHardMargin:
         assert (SIDES * (with_ones @ w)).min() == pytest.approx(1, abs=1e-4)
 
     @pytest.mark.covers("course_summary:4.5", by="SVC")
+    @pytest.mark.covers("course_summary:B.8", by="SVC")
     def test_multipliers_bias_and_rows_without_a_say(self):
         model = SVC(**HARD).fit(POINTS, SIDES)
         alpha = multipliers(model, 4)
@@ -102,6 +104,7 @@ class TestHardMargin:
 
 class TestSoftMargin:
     @pytest.mark.covers("course_summary:4.3", by="SVC")
+    @pytest.mark.covers("course_summary:B.9", by="SVC")
     def test_hinge_with_lambda_and_slacks_with_c_have_one_minimiser(self):
         strength = 0.7  # (1/m) sum hinge + lambda/(2m) |w|^2, and C = 1 / lambda
         X, y = ROWS[:40], 2 * CLASSES[:40] - 1
