@@ -30,12 +30,20 @@ def make(form: str, rows: int, columns: int) -> Data:
         (np.ones(entries), words, np.arange(0, entries + 1, 60, dtype=np.int32)), shape=(rows, columns)
     )
     X.sum_duplicates()
-    return {"X": X, "y": y}
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "columns": np.array(columns), "y": y}
+
+
+def rows_of(data: Data) -> Any:
+    """Return the matrix, which travels in parts where it is sparse."""
+    if "X" in data:
+        return data["X"]
+    parts = (data["data"], data["indices"], data["indptr"])
+    return sparse.csr_array(parts, shape=(len(data["indptr"]) - 1, int(data["columns"])))
 
 
 def off(data: Data, result: Any) -> float:
     """Return the largest error of a log probability."""
-    X, y = data["X"], data["y"]
+    X, y = rows_of(data), data["y"]
     counts = np.array([np.asarray(X[y == c].sum(axis=0)).ravel() for c in range(CLASSES)]) + 1.0
     return float(np.abs(np.log(counts / counts.sum(axis=1, keepdims=True)) - result).max())
 
@@ -50,7 +58,7 @@ def fitted(name: str, data: Data) -> Any:
         from sklearn import naive_bayes
 
         model = naive_bayes.MultinomialNB()
-    return model.fit(data["X"], data["y"]).feature_log_prob_
+    return model.fit(rows_of(data), data["y"]).feature_log_prob_
 
 
 def case(form: str, rows: int, columns: int) -> Case:
