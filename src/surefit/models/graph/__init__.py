@@ -8,7 +8,7 @@ messages can be watched; ``propagation`` graphs with weights and labels that spr
     rows --DistinctRows (a sum over rows)--> tables and structure --> BayesNet
     factors --> FactorGraph --messages along edges--> marginals, exact on forests
 
-All but ``propagation`` are values that answer questions; what is fitted behind scikit-learn's contract is an estimator,
-as everywhere. To add an inference: a function of the factors beside ``junction_tree``; a score of
+All but ``propagation`` are values that answer questions; what is fitted behind scikit-learn's contract is an
+estimator, as everywhere. To add an inference: a function of the factors beside ``junction_tree``; a score of
 structures: a function in ``nets/structure``.
 """
