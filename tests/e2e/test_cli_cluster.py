@@ -40,6 +40,10 @@ def test_groups_report_model_and_script(tmp_path: Path) -> None:
     again = call("predict", out / "model.safetensors", place)
     assert again.code == 0
     assert [int(line) for line in again.out.split()[1:] if line.isdigit()] == rows["group"].to_pylist()
+    proved = call("verify", out / "model.safetensors", place, "--json")  # there is no truth to be named
+    assert proved.code == 0
+    assert proved.json["holds"]
+    assert proved.json["target"] is None
     ran = subprocess.run(
         [sys.executable, out / "script.py", place, tmp_path / "again.safetensors"],
         capture_output=True, text=True, check=True,

@@ -29,7 +29,8 @@ def command(
     from surefit.io.verify import verify
 
     applied = opened(model)
-    truth = target_of(applied, given.path, given.target)
+    learnt_without = applied.last.accepts.target == "none" and given.target is None
+    truth = None if learnt_without else target_of(applied, given.path, given.target)
     source = applied.labelled(given.table(), truth, given.weight or applied.weight)
     found = verify(applied.model, source)
     facts = {**dict(found.view()), "model": model, "table": given.name, "target": truth}

@@ -162,12 +162,14 @@ class Applied:
             gone = pc.or_(gone, are_nothing(cells))
         return pc.invert(gone)
 
-    def labelled(self, table: Any, target: str, weight: str | None = None) -> TableSource:
-        """Rows with a target, read by the kinds that they had when the model was fitted."""
-        names = self.names(table, (target, *([weight] if weight else [])))
+    def labelled(self, table: Any, target: str | None, weight: str | None = None) -> TableSource:
+        """Rows with a target, if there is one, read by the kinds that they had when the model was fitted."""
+        names = self.names(table, tuple(name for name in (target, weight) if name))
         columns = self.columns or tuple(Column(name) for name in names)
         kinds = {column.name: _read_as(column) for column in columns}
-        if self.classes is None:
+        if target is None:
+            pass
+        elif self.classes is None:
             kinds[target] = "number"
         elif self.classes.dtype.kind == "b":
             kinds[target] = "boolean"
